@@ -1,0 +1,319 @@
+//! The symmetric heap: one region a PE, the same offsets everywhere.
+
+mod agreement;
+mod allocator;
+mod live;
+mod slice;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytemuck::Pod;
+
+pub use slice::SymSlice;
+
+pub(crate) use agreement::{alloc, free};
+
+use crate::error::{Error, Result};
+use crate::memory::Region;
+use allocator::{Allocator, MAX_ALIGN};
+use live::{LiveTable, LiveWriter};
+
+/// Bytes of the heap's own, before the user's, for each PE of the job: a record of the collective heap calls.
+const RECORD: u64 = 64;
+
+/// A checked range of the heap, in bytes from its start. Only [`SymHeap`] makes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeapRange {
+    offset: u64,
+    len: u64,
+}
+
+impl HeapRange {
+    /// Bytes from the start of the heap.
+    #[inline]
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Its bytes.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// How full a heap is, in bytes unless said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeapStats {
+    /// What users can allocate in all.
+    pub size: u64,
+    /// Allocated now, rounding included.
+    pub used: u64,
+    /// Not allocated.
+    pub free: u64,
+    /// The largest free piece.
+    pub largest_free: u64,
+    /// The most that was ever allocated at once.
+    pub peak: u64,
+    /// Allocations now (a number).
+    pub allocations: usize,
+}
+
+/// This PE's part of the symmetric heap, and the book of what is allocated in it.
+///
+/// Local reads and writes go through here by copy: peers may write the bytes at any time, so there is never a
+/// `&[T]` into them. Whether a read sees a peer's put is the protocol's matter (`quiet` and a barrier, or a signal).
+#[derive(Debug)]
+pub struct SymHeap {
+    my_pe: usize,
+    region: Region,
+    system: SymSlice<u8>,
+    live: LiveTable,
+    book: Mutex<Book>,
+}
+
+#[derive(Debug)]
+struct Book {
+    allocator: Allocator,
+    writer: LiveWriter,
+}
+
+impl SymHeap {
+    /// The smallest user heap: 64 KiB.
+    pub const MIN_SIZE: u64 = 64 << 10;
+    /// The largest: 40 GiB.
+    pub const MAX_SIZE: u64 = 40 << 30;
+    /// The default: 1 GiB, as in the reference. Only touched pages cost memory.
+    pub const DEFAULT_SIZE: u64 = 1 << 30;
+
+    /// Bytes that a region needs for a heap in which users have `user` bytes and the backend `backend` bytes
+    /// (the latter for its own flags; see [`SymHeap::backend_area`]).
+    #[must_use]
+    pub fn region_len(n_pes: usize, user: u64, backend: u64) -> u64 {
+        Self::system_len(n_pes, backend) + user.next_multiple_of(allocator::GRANULE)
+    }
+
+    fn system_len(n_pes: usize, backend: u64) -> u64 {
+        (n_pes as u64 * RECORD + backend).next_multiple_of(4096)
+    }
+
+    /// A heap over `region` (zeroed, [`SymHeap::region_len`] bytes). `seed` is a number of the job, the same on all
+    /// PEs, by which slices of other jobs are recognised.
+    #[must_use]
+    pub fn new(region: Region, my_pe: usize, n_pes: usize, backend: u64, seed: u32) -> Self {
+        let system_len = Self::system_len(n_pes, backend);
+        let allocator = Allocator::new(system_len, region.len() as u64);
+        let (live, writer) = LiveTable::new(seed);
+        let system = SymSlice::new(0, system_len, live.system());
+        Self { my_pe, region, system, live, book: Mutex::new(Book { allocator, writer }) }
+    }
+
+    /// The bytes themselves, for backends. Everything that touches them goes through [`Region`]'s copies and atomics.
+    #[must_use]
+    pub fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// The part of the system area that the backend asked for, aligned to a cache line.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadSlice`] if there is none of that size.
+    pub fn backend_area(&self, n_pes: usize, backend: u64) -> Result<SymSlice<u8>> {
+        let start = n_pes * RECORD as usize;
+        self.system.slice(start..start + backend as usize)
+    }
+
+    /// Sizes and counts as of now.
+    #[must_use]
+    pub fn stats(&self) -> HeapStats {
+        let book = self.book();
+        let a = &book.allocator;
+        HeapStats {
+            size: a.size(),
+            used: a.used_bytes(),
+            free: a.free_bytes(),
+            largest_free: a.largest(),
+            peak: a.peak(),
+            allocations: a.allocations(),
+        }
+    }
+
+    /// Checks that `slice` is of a live allocation of this heap. No lock, two loads.
+    ///
+    /// `op` and `operand` go into the error.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotLive`], [`Error::OutOfRange`].
+    #[inline]
+    pub fn check<T: Pod>(&self, op: &'static str, operand: &'static str, slice: SymSlice<T>) -> Result<HeapRange> {
+        let range = HeapRange { offset: slice.offset(), len: slice.byte_len() };
+        if !self.live.contains(slice.key()) {
+            let (my_pe, HeapRange { offset, len }) = (self.my_pe, range);
+            return Err(Error::NotLive { op, my_pe, operand, offset, len });
+        }
+        // A slice of another job may carry a key that lives here too. It must still not leave the memory.
+        if range.offset.checked_add(range.len).is_none_or(|end| end > self.region.len() as u64) {
+            let (my_pe, HeapRange { offset, len }) = (self.my_pe, range);
+            return Err(Error::OutOfRange { op, my_pe, operand, offset, len, size: self.region.len() as u64 });
+        }
+        Ok(range)
+    }
+
+    /// Checks a single word of 64 bits as [`SymHeap::check`] does, and its alignment.
+    ///
+    /// # Errors
+    ///
+    /// As [`SymHeap::check`], and [`Error::Misaligned`]; [`Error::LengthMismatch`] if it is not one word.
+    #[inline]
+    pub fn check_word(&self, op: &'static str, operand: &'static str, word: SymSlice<u64>) -> Result<HeapRange> {
+        let range = self.check(op, operand, word)?;
+        if range.len != 8 {
+            return Err(Error::LengthMismatch { op, my_pe: self.my_pe, dst: 8, src: range.len });
+        }
+        if range.offset % 8 != 0 {
+            return Err(Error::Misaligned { op, my_pe: self.my_pe, offset: range.offset, align: 8 });
+        }
+        Ok(range)
+    }
+
+    /// Copies `data` into this PE's own copy of `dst`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`], [`Error::NotLive`].
+    pub fn write<T: Pod>(&self, dst: SymSlice<T>, data: &[T]) -> Result<()> {
+        let range = self.check("heap write", "destination", dst)?;
+        let bytes: &[u8] = bytemuck::cast_slice(data);
+        self.same_len("heap write", range.len, bytes.len() as u64)?;
+        self.region.write(range.offset, bytes);
+        Ok(())
+    }
+
+    /// Copies this PE's own copy of `src` into `data`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`], [`Error::NotLive`].
+    pub fn read<T: Pod>(&self, src: SymSlice<T>, data: &mut [T]) -> Result<()> {
+        let range = self.check("heap read", "source", src)?;
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(data);
+        self.same_len("heap read", bytes.len() as u64, range.len)?;
+        self.region.read(range.offset, bytes);
+        Ok(())
+    }
+
+    /// This PE's own copy of `src`, as a vector.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotLive`].
+    pub fn read_vec<T: Pod>(&self, src: SymSlice<T>) -> Result<Vec<T>> {
+        self.check("heap read", "source", src)?;
+        let mut data = vec![T::zeroed(); src.len()];
+        self.read(src, &mut data)?;
+        Ok(data)
+    }
+
+    /// Sets every element of this PE's own copy of `dst` to `value`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotLive`].
+    pub fn fill<T: Pod>(&self, dst: SymSlice<T>, value: T) -> Result<()> {
+        self.check("heap fill", "destination", dst)?;
+        let each = size_of::<T>().max(1);
+        let block = vec![value; (4096 / each).clamp(1, dst.len().max(1))];
+        let mut at = 0;
+        while at < dst.len() {
+            let step = block.len().min(dst.len() - at);
+            self.write(dst.slice(at..at + step)?, &block[..step])?;
+            at += step;
+        }
+        Ok(())
+    }
+
+    /// Reads a word of this PE's own copy with acquire order: what its writer had made visible before is seen after.
+    ///
+    /// # Errors
+    ///
+    /// As [`SymHeap::check_word`].
+    pub fn load(&self, word: SymSlice<u64>) -> Result<u64> {
+        let range = self.check_word("heap load", "word", word)?;
+        Ok(self.region.load(range.offset))
+    }
+
+    /// Pointer to this PE's own copy of `slice`, for kernels and foreign code.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotLive`].
+    ///
+    /// # Safety
+    ///
+    /// Peers may write the bytes at any time: until the protocol in use says that nobody does, access them with
+    /// atomics only and make no reference from the pointer. It is valid until the allocation is freed or the
+    /// transport is dropped.
+    pub unsafe fn as_ptr<T: Pod>(&self, slice: SymSlice<T>) -> Result<*mut T> {
+        let range = self.check("heap pointer", "slice", slice)?;
+        Ok(self.region.at(range.offset, range.len).cast())
+    }
+
+    fn same_len(&self, op: &'static str, dst: u64, src: u64) -> Result<()> {
+        if dst == src { Ok(()) } else { Err(Error::LengthMismatch { op, my_pe: self.my_pe, dst, src }) }
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // The book is changed in steps that cannot panic half way.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds room on this PE. All PEs do so at the same point, and get the same answer.
+    fn alloc_local(&self, bytes: u64, align: u64) -> Result<SymSlice<u8>> {
+        let my_pe = self.my_pe;
+        if !align.is_power_of_two() || align > MAX_ALIGN {
+            return Err(Error::BadAlignment { my_pe, align, max: MAX_ALIGN });
+        }
+        let mut book = self.book();
+        let a = &mut book.allocator;
+        let rounded = Allocator::rounded(bytes);
+        let Some((rounded, offset)) = rounded.and_then(|r| Some((r, a.alloc(r, align)?))) else {
+            let (free, largest, size) = (a.free_bytes(), a.largest(), a.size());
+            let asked = rounded.unwrap_or(bytes);
+            return Err(Error::HeapFull { my_pe, asked, align, free, largest, size });
+        };
+        debug_assert!(rounded >= bytes);
+        let Some(key) = self.live.insert(&mut book.writer) else {
+            book.allocator.free(offset);
+            return Err(Error::TooManyAllocations { my_pe, limit: LiveTable::LIMIT - 1 });
+        };
+        Ok(SymSlice::new(offset, bytes, key))
+    }
+
+    /// Ends the allocation that `slice` starts.
+    fn free_local(&self, slice: SymSlice<u8>) -> bool {
+        let mut book = self.book();
+        self.live.remove(&mut book.writer, slice.key()) && book.allocator.free(slice.offset())
+    }
+
+    /// Whether `slice` starts a live allocation, so that it can be freed.
+    fn starts_allocation(&self, slice: SymSlice<u8>) -> bool {
+        let start = self.book().allocator.covering(slice.offset()).map(|(start, _)| start);
+        self.live.contains(slice.key()) && start == Some(slice.offset())
+    }
+
+    /// A number that differs when two PEs have allocated differently.
+    fn digest(&self) -> u64 {
+        let book = self.book();
+        book.allocator.digest() ^ book.writer.digest().rotate_left(32)
+    }
+}

@@ -1,0 +1,21 @@
+//! Symmetric memory, one-sided operations and captured collectives, with the NIC as a plug-in.
+//!
+//! - [`Transport`] is the trait that backends implement: `put_nbi`, `quiet`, `barrier_all` and what belongs with them,
+//!   over a [symmetric heap](heap::SymHeap).
+//! - [`bootstrap`] gets the PEs of a job together; [`config`] says who they are and where each value came from.
+//! - [`collectives`] are written once, over any transport.
+//! - [`graph`] captures work from a stream and replays it.
+//! - [`conformance`] is the suite that every backend passes.
+
+pub mod collectives;
+pub mod error;
+pub mod heap;
+pub mod memory;
+mod pe_list;
+pub mod transport;
+pub mod wait;
+
+pub use error::{Error, Result};
+pub use heap::SymSlice;
+pub use pe_list::PeList;
+pub use transport::{AnyTransport, AtomicOp, Cmp, DynTransport, Endpoint, SignalOp, Transport};

@@ -1,0 +1,184 @@
+//! What every backend has in common: who this PE is, its heap, its deadline, what has failed.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytemuck::Pod;
+
+use super::failures::Failures;
+use super::operations::{Get, Put, Remote, Word};
+use crate::error::{Error, Result};
+use crate::heap::{SymHeap, SymSlice};
+
+/// The common half of a transport. A backend makes one at start and answers it from
+/// [`Transport::endpoint`](super::Transport::endpoint).
+#[derive(Debug)]
+pub struct Endpoint {
+    my_pe: usize,
+    n_pes: usize,
+    heap: SymHeap,
+    timeout: AtomicU64,
+    failures: Failures,
+    in_collective: AtomicBool,
+}
+
+impl Endpoint {
+    /// The default limit of any wait.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+
+    /// For PE `my_pe` of `n_pes`, with its heap.
+    #[must_use]
+    pub fn new(my_pe: usize, n_pes: usize, heap: SymHeap, timeout: Duration) -> Self {
+        assert!(my_pe < n_pes, "PE {my_pe} of {n_pes}");
+        let new = Self {
+            my_pe,
+            n_pes,
+            heap,
+            timeout: AtomicU64::new(0),
+            failures: Failures::new(my_pe, n_pes),
+            in_collective: AtomicBool::new(false),
+        };
+        new.set_timeout(timeout);
+        new
+    }
+
+    /// This PE's number, from 0.
+    #[must_use]
+    #[inline]
+    pub fn my_pe(&self) -> usize {
+        self.my_pe
+    }
+
+    /// How many PEs the job has.
+    #[must_use]
+    #[inline]
+    pub fn n_pes(&self) -> usize {
+        self.n_pes
+    }
+
+    /// This PE's part of the symmetric heap.
+    #[must_use]
+    #[inline]
+    pub fn heap(&self) -> &SymHeap {
+        &self.heap
+    }
+
+    /// The limit of every wait.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        Duration::from_nanos(self.timeout.load(Ordering::Relaxed))
+    }
+
+    /// Sets the limit for waits that begin from now on.
+    pub fn set_timeout(&self, timeout: Duration) {
+        let nanos = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        self.timeout.store(nanos, Ordering::Relaxed);
+    }
+
+    /// What has failed.
+    #[must_use]
+    #[inline]
+    pub fn failures(&self) -> &Failures {
+        &self.failures
+    }
+
+    /// Marks a collective heap call as under way until the answer is dropped.
+    pub(crate) fn begin_collective(&self, op: &'static str) -> Result<impl Drop + '_> {
+        struct Turn<'a>(&'a AtomicBool);
+        impl Drop for Turn<'_> {
+            fn drop(&mut self) {
+                self.0.store(false, Ordering::Release);
+            }
+        }
+        if self.in_collective.swap(true, Ordering::Acquire) {
+            return Err(Error::CollectiveBusy { op, my_pe: self.my_pe });
+        }
+        Ok(Turn(&self.in_collective))
+    }
+
+    #[inline]
+    fn check_pe(&self, op: &'static str, pe: usize) -> Result<()> {
+        if pe >= self.n_pes {
+            return Err(Error::NoSuchPe { op, my_pe: self.my_pe, pe, n_pes: self.n_pes });
+        }
+        self.failures.check_peer(op, pe)
+    }
+
+    /// Checks a transfer between this PE and `pe`; `None` if there is nothing to move.
+    #[inline]
+    fn check_transfer<T: Pod>(
+        &self,
+        op: &'static str,
+        dst: SymSlice<T>,
+        src: SymSlice<T>,
+        pe: usize,
+    ) -> Result<Option<Put>> {
+        self.check_pe(op, pe)?;
+        let dst = self.heap.check(op, "destination", dst)?;
+        let src = self.heap.check(op, "source", src)?;
+        if dst.len() != src.len() {
+            return Err(Error::LengthMismatch { op, my_pe: self.my_pe, dst: dst.len(), src: src.len() });
+        }
+        if pe == self.my_pe {
+            let (a, b, len) = (dst.offset(), src.offset(), dst.len());
+            if a == b {
+                return Ok(None);
+            }
+            if a.abs_diff(b) < len {
+                return Err(Error::Overlap { op, my_pe: self.my_pe, src: b, dst: a, len });
+            }
+        }
+        Ok((!dst.is_empty()).then_some(Put { dst, src, pe }))
+    }
+
+    #[inline]
+    pub(super) fn check_put<T: Pod>(
+        &self,
+        op: &'static str,
+        dst: SymSlice<T>,
+        src: SymSlice<T>,
+        pe: usize,
+    ) -> Result<Option<Put>> {
+        self.check_transfer(op, dst, src, pe)
+    }
+
+    #[inline]
+    pub(super) fn check_get<T: Pod>(
+        &self,
+        op: &'static str,
+        dst: SymSlice<T>,
+        src: SymSlice<T>,
+        pe: usize,
+    ) -> Result<Option<Get>> {
+        let transfer = self.check_transfer(op, dst, src, pe)?;
+        Ok(transfer.map(|Put { dst, src, pe }| Get { dst, src, pe }))
+    }
+
+    pub(super) fn check_remote(
+        &self,
+        op: &'static str,
+        dst: SymSlice<u8>,
+        len: usize,
+        pe: usize,
+    ) -> Result<Option<Remote>> {
+        self.check_pe(op, pe)?;
+        let range = self.heap.check(op, "destination", dst)?;
+        if range.len() != len as u64 {
+            return Err(Error::LengthMismatch { op, my_pe: self.my_pe, dst: range.len(), src: len as u64 });
+        }
+        Ok((!range.is_empty()).then_some(Remote { range, pe }))
+    }
+
+    #[inline]
+    pub(super) fn check_word(
+        &self,
+        op: &'static str,
+        operand: &'static str,
+        word: SymSlice<u64>,
+        pe: usize,
+    ) -> Result<Word> {
+        self.check_pe(op, pe)?;
+        let range = self.heap.check_word(op, operand, word)?;
+        Ok(Word { offset: range.offset(), pe })
+    }
+}

@@ -1,0 +1,80 @@
+//! What has failed stays failed: the one place where it is remembered.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{Error, Result};
+
+/// The peers that are gone, and whether this PE itself has left. Reading it costs one load while all is well.
+#[derive(Debug)]
+pub struct Failures {
+    my_pe: usize,
+    /// Set after anything below was.
+    any: AtomicBool,
+    finalized: AtomicBool,
+    lost: Box<[OnceLock<Arc<str>>]>,
+}
+
+impl Failures {
+    pub(super) fn new(my_pe: usize, n_pes: usize) -> Self {
+        let lost = (0..n_pes).map(|_| OnceLock::new()).collect();
+        Self { my_pe, any: AtomicBool::new(false), finalized: AtomicBool::new(false), lost }
+    }
+
+    /// Remembers that `pe` is gone or can no longer be reached, and why. The first cause stays. A `pe` that does not
+    /// exist is ignored.
+    pub fn peer_lost(&self, pe: usize, cause: impl Into<Arc<str>>) {
+        if let Some(place) = self.lost.get(pe) {
+            let cause = cause.into();
+            if place.set(Arc::clone(&cause)).is_ok() {
+                tracing::warn!(my_pe = self.my_pe, pe, %cause, "lost a peer");
+            }
+            self.any.store(true, Ordering::Release);
+        }
+    }
+
+    /// Remembers that this PE has left the job.
+    pub fn finalized(&self) {
+        self.finalized.store(true, Ordering::Relaxed);
+        self.any.store(true, Ordering::Release);
+    }
+
+    /// Whether this PE has left the job.
+    #[must_use]
+    pub fn is_finalized(&self) -> bool {
+        self.finalized.load(Ordering::Relaxed)
+    }
+
+    /// `Err` if `pe` is lost, or this PE has left.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PeerLost`], [`Error::Finalized`].
+    #[inline]
+    pub fn check_peer(&self, op: &'static str, pe: usize) -> Result<()> {
+        if self.any.load(Ordering::Acquire) { self.report(op, Some(pe)) } else { Ok(()) }
+    }
+
+    /// `Err` if any PE is lost, or this PE has left.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PeerLost`] naming the lowest lost PE, [`Error::Finalized`].
+    #[inline]
+    pub fn check_all(&self, op: &'static str) -> Result<()> {
+        if self.any.load(Ordering::Acquire) { self.report(op, None) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn report(&self, op: &'static str, pe: Option<usize>) -> Result<()> {
+        let my_pe = self.my_pe;
+        if self.is_finalized() {
+            return Err(Error::Finalized { op, my_pe });
+        }
+        let lost = |pe: usize| Some((pe, self.lost.get(pe)?.get()?));
+        match pe.map_or_else(|| (0..self.lost.len()).find_map(lost), lost) {
+            Some((pe, cause)) => Err(Error::PeerLost { op, my_pe, pe, cause: Arc::clone(cause) }),
+            None => Ok(()),
+        }
+    }
+}

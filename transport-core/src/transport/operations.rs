@@ -1,0 +1,191 @@
+//! The operations as a backend gets them: checked, in bytes, and made only here.
+
+use crate::heap::HeapRange;
+
+/// A one-sided write: `src` of this PE's heap to `dst` of the heap of `pe`. At least one byte; both ranges are in the
+/// heap and equally long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Put {
+    pub(super) dst: HeapRange,
+    pub(super) src: HeapRange,
+    pub(super) pe: usize,
+}
+
+impl Put {
+    /// Where it goes, in the heap of [`Put::pe`].
+    #[must_use]
+    #[inline]
+    pub fn dst(&self) -> HeapRange {
+        self.dst
+    }
+
+    /// Where it comes from, in this PE's heap.
+    #[must_use]
+    #[inline]
+    pub fn src(&self) -> HeapRange {
+        self.src
+    }
+
+    /// The target.
+    #[must_use]
+    #[inline]
+    pub fn pe(&self) -> usize {
+        self.pe
+    }
+}
+
+/// A range of the heap of some PE, at least one byte: the target of a `put_bytes_nbi`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Remote {
+    pub(super) range: HeapRange,
+    pub(super) pe: usize,
+}
+
+impl Remote {
+    /// Where, in the heap of [`Remote::pe`].
+    #[must_use]
+    #[inline]
+    pub fn range(&self) -> HeapRange {
+        self.range
+    }
+
+    /// Whose.
+    #[must_use]
+    #[inline]
+    pub fn pe(&self) -> usize {
+        self.pe
+    }
+}
+
+/// A one-sided read: `src` of the heap of `pe` to `dst` of this PE's heap. At least one byte, as for [`Put`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Get {
+    pub(super) dst: HeapRange,
+    pub(super) src: HeapRange,
+    pub(super) pe: usize,
+}
+
+impl Get {
+    /// Where it goes, in this PE's heap.
+    #[must_use]
+    #[inline]
+    pub fn dst(&self) -> HeapRange {
+        self.dst
+    }
+
+    /// Where it comes from, in the heap of [`Get::pe`].
+    #[must_use]
+    #[inline]
+    pub fn src(&self) -> HeapRange {
+        self.src
+    }
+
+    /// Whose bytes are read.
+    #[must_use]
+    #[inline]
+    pub fn pe(&self) -> usize {
+        self.pe
+    }
+}
+
+/// A word of 64 bits of the heap of some PE, aligned to 8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    pub(super) offset: u64,
+    pub(super) pe: usize,
+}
+
+impl Word {
+    /// Bytes from the start of the heap of [`Word::pe`].
+    #[must_use]
+    #[inline]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whose.
+    #[must_use]
+    #[inline]
+    pub fn pe(&self) -> usize {
+        self.pe
+    }
+}
+
+/// How a signal changes its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignalOp {
+    /// The word becomes this.
+    Set(u64),
+    /// This is added, wrapping.
+    Add(u64),
+}
+
+/// An atomic operation on a word of 64 bits. All of them answer the value from before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtomicOp {
+    /// Reads only.
+    Fetch,
+    /// Becomes this.
+    Swap(u64),
+    /// Becomes `new` if it was `expected`.
+    CompareSwap {
+        /// What it must be.
+        expected: u64,
+        /// What it becomes then.
+        new: u64,
+    },
+    /// Adds, wrapping.
+    Add(u64),
+    /// Bitwise and.
+    And(u64),
+    /// Bitwise or.
+    Or(u64),
+    /// Bitwise exclusive or.
+    Xor(u64),
+}
+
+/// What a signal word is compared by, in [`Transport::signal_wait_until`](super::Transport::signal_wait_until).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cmp {
+    /// Equal.
+    Eq,
+    /// Not equal.
+    Ne,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Ge,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Le,
+}
+
+impl Cmp {
+    /// Whether `value` compares so to `to`.
+    #[must_use]
+    #[inline]
+    pub fn holds(self, value: u64, to: u64) -> bool {
+        match self {
+            Self::Eq => value == to,
+            Self::Ne => value != to,
+            Self::Gt => value > to,
+            Self::Ge => value >= to,
+            Self::Lt => value < to,
+            Self::Le => value <= to,
+        }
+    }
+
+    /// As it is written, e.g. `>=`.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Eq => "==",
+            Self::Ne => "!=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+            Self::Lt => "<",
+            Self::Le => "<=",
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! An executor for one thread, which sleeps where its future's news arrives.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::Duration;
+
+use super::doorbell::Doorbell;
+use super::waiter::WaitPolicy;
+
+/// Runs `future` on this thread to its end. The thread belongs to the wait: in the backends it spins, yields, then sleeps.
+///
+/// It runs any future. One that waits for something else, e.g. a channel, parks the thread until it is woken.
+///
+/// ```
+/// # use transport_core::{Transport, wait::block_on};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let pe = transport_loopback::Threads::new(1).start()?.remove(0);
+/// block_on(pe.barrier_all())?;
+/// # Ok(()) }
+/// ```
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let turn = Turn::begin();
+    let waker = turn.waker();
+    let mut cx = Context::from_waker(&waker);
+    let mut round = 0_u32;
+    loop {
+        if let Poll::Ready(output) = turn.poll(round, &mut || future.as_mut().poll(&mut cx)) {
+            return output;
+        }
+        // 0 again if a wait in it has ended: what is pending now is another, and begins by its own spin and yields.
+        round = ROUND.with(Cell::get);
+        match turn.offered() {
+            Some(bell) if round < bell.policy.yields => {
+                drop(bell);
+                std::thread::yield_now();
+            }
+            Some(bell) => {
+                let armed = Armed::new(&turn.parker, bell.bell);
+                let ticket = armed.bell.ticket();
+                if let Poll::Ready(output) = turn.poll(round, &mut || future.as_mut().poll(&mut cx)) {
+                    return output;
+                }
+                // With more than one bell to listen to, sleep on one and look at the others often.
+                let limit = if bell.several { Duration::from_millis(1) } else { bell.policy.sleep };
+                if !turn.parker.woken.load(Ordering::Acquire) {
+                    armed.bell.sleep(ticket, limit);
+                }
+            }
+            None => turn.parker.park(),
+        }
+        turn.parker.woken.store(false, Ordering::Release);
+        round = round.saturating_add(1);
+    }
+}
+
+/// What became of a bell that a pending future offers.
+pub(super) enum Offer {
+    /// `block_on` sleeps on it.
+    Taken,
+    /// The future runs elsewhere; its waker must be woken.
+    ForeignExecutor,
+}
+
+/// Tells the `block_on` that polls us where news will arrive.
+#[inline]
+pub(super) fn offer(cx: &Context<'_>, bell: &Arc<dyn Doorbell>, policy: WaitPolicy) -> Offer {
+    CURRENT.with(|current| {
+        let mut current = current.borrow_mut();
+        // A waker other than its own means an executor between it and us, which must be told by that waker.
+        match current.as_mut() {
+            Some(scope) if scope.waker.will_wake(cx.waker()) => {
+                match &mut scope.offered {
+                    Some(first) => first.several |= !Arc::ptr_eq(&first.bell, bell),
+                    None => scope.offered = Some(Offered { bell: Arc::clone(bell), policy, several: false }),
+                }
+                Offer::Taken
+            }
+            _ => Offer::ForeignExecutor,
+        }
+    })
+}
+
+/// How often to look before being pending: once after the first time round, since yielding and sleeping have their turn.
+#[inline]
+pub(super) fn spin_budget(spin: u32) -> u32 {
+    if ROUND.with(Cell::get) == 0 { spin } else { 0 }
+}
+
+/// A wait has ended; the next one on this thread begins anew.
+#[inline]
+pub(super) fn wait_ended() {
+    ROUND.with(|round| round.set(0));
+}
+
+thread_local! {
+    /// The `block_on` that polls on this thread.
+    static CURRENT: RefCell<Option<Scope>> = const { RefCell::new(None) };
+    /// Its time round.
+    static ROUND: Cell<u32> = const { Cell::new(0) };
+    /// Kept from one `block_on` to the next, so that one allocates nothing.
+    static SPARE: Cell<Option<Arc<Parker>>> = const { Cell::new(None) };
+}
+
+struct Scope {
+    waker: Waker,
+    offered: Option<Offered>,
+}
+
+struct Offered {
+    bell: Arc<dyn Doorbell>,
+    policy: WaitPolicy,
+    /// Others were offered too.
+    several: bool,
+}
+
+/// One `block_on`; ends it when dropped, on a panic too.
+struct Turn {
+    parker: Arc<Parker>,
+    outer: Option<Scope>,
+    outer_round: u32,
+}
+
+impl Turn {
+    fn begin() -> Self {
+        let parker = SPARE.with(Cell::take).unwrap_or_else(|| Arc::new(Parker::new()));
+        parker.woken.store(false, Ordering::Relaxed);
+        let scope = Scope { waker: Waker::from(Arc::clone(&parker)), offered: None };
+        let outer = CURRENT.with(|current| current.borrow_mut().replace(scope));
+        Self { parker, outer, outer_round: ROUND.with(Cell::get) }
+    }
+
+    fn waker(&self) -> Waker {
+        Waker::from(Arc::clone(&self.parker))
+    }
+
+    fn poll<R>(&self, round: u32, poll: &mut dyn FnMut() -> Poll<R>) -> Poll<R> {
+        ROUND.with(|now| now.set(round));
+        drop(self.offered());
+        poll()
+    }
+
+    fn offered(&self) -> Option<Offered> {
+        CURRENT.with(|current| current.borrow_mut().as_mut()?.offered.take())
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let ended = CURRENT.with(|current| std::mem::replace(&mut *current.borrow_mut(), self.outer.take()));
+        drop(ended);
+        ROUND.with(|round| round.set(self.outer_round));
+        // A waker of ours that is still held somewhere may wake this thread once for nothing; so no re-use then.
+        if Arc::strong_count(&self.parker) == 1 {
+            SPARE.with(|spare| spare.set(Some(Arc::clone(&self.parker))));
+        }
+    }
+}
+
+/// Wakes the thread, wherever it sleeps.
+struct Parker {
+    thread: Thread,
+    woken: AtomicBool,
+    /// The bell it sleeps on, if it does.
+    bell: Mutex<Option<Arc<dyn Doorbell>>>,
+}
+
+impl Parker {
+    fn new() -> Self {
+        Self { thread: std::thread::current(), woken: AtomicBool::new(false), bell: Mutex::new(None) }
+    }
+
+    fn park(&self) {
+        while !self.woken.load(Ordering::Acquire) {
+            std::thread::park();
+        }
+    }
+
+    fn set_bell(&self, bell: Option<Arc<dyn Doorbell>>) {
+        *self.bell.lock().unwrap_or_else(PoisonError::into_inner) = bell;
+    }
+}
+
+impl Wake for Parker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.store(true, Ordering::Release);
+        self.thread.unpark();
+        if let Some(bell) = &*self.bell.lock().unwrap_or_else(PoisonError::into_inner) {
+            bell.ring();
+        }
+    }
+}
+
+/// A bell that is armed and known to the parker, until dropped.
+struct Armed<'a> {
+    parker: &'a Parker,
+    bell: Arc<dyn Doorbell>,
+}
+
+impl<'a> Armed<'a> {
+    fn new(parker: &'a Parker, bell: Arc<dyn Doorbell>) -> Self {
+        bell.arm();
+        parker.set_bell(Some(Arc::clone(&bell)));
+        Self { parker, bell }
+    }
+}
+
+impl Drop for Armed<'_> {
+    fn drop(&mut self) {
+        self.parker.set_bell(None);
+        self.bell.disarm();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_future_of_another_kind_parks_and_is_woken() {
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let helper = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            send.send(7).unwrap();
+        });
+        assert_eq!(block_on(receive), Ok(7));
+        helper.join().unwrap();
+    }
+
+    #[test]
+    fn one_inside_another_leaves_the_outer_usable() {
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let got = block_on(async move {
+            block_on(async { send.send(3).unwrap() });
+            receive.await.unwrap()
+        });
+        assert_eq!(got, 3);
+    }
+
+    #[test]
+    fn a_panic_in_the_future_leaves_the_thread_usable() {
+        let (send, receive) = mpsc::channel();
+        std::thread::spawn(move || {
+            let panicked = std::panic::catch_unwind(|| block_on(async { panic!("on purpose") }));
+            send.send((panicked.is_err(), block_on(async { 5 }))).unwrap();
+        });
+        assert_eq!(receive.recv().unwrap(), (true, 5));
+    }
+}

@@ -1,0 +1,187 @@
+//! `Waiter`: what a backend's futures wait with.
+
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::block_on::{self, Offer};
+use super::doorbell::Doorbell;
+
+/// How long a wait does what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitPolicy {
+    /// Looks (with a pause instruction between, some 10 to 40 ns each) before anything else. 0 where more PEs than cores
+    /// share a host: a spin then only keeps the peer from running.
+    pub spin: u32,
+    /// How often the thread then gives its core to others and looks again.
+    pub yields: u32,
+    /// The longest sleep at a time. Peers wake a sleeper, so this only bounds how late a deadline is noticed.
+    pub sleep: Duration,
+}
+
+impl WaitPolicy {
+    /// For a host with `pes` PEs of the job on `cores` cores.
+    #[must_use]
+    pub fn for_host(pes: usize, cores: usize) -> Self {
+        let spin = if pes <= cores { 200 } else { 4 };
+        Self { spin, yields: 32, sleep: Duration::from_millis(20) }
+    }
+}
+
+/// Waits for conditions that peers bring about and ring a [`Doorbell`] for. One for each PE.
+pub struct Waiter {
+    shared: Arc<Shared>,
+    policy: WaitPolicy,
+    helper: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the helper thread sees too.
+struct Shared {
+    bell: Arc<dyn Doorbell>,
+    sleep: Duration,
+    state: Mutex<State>,
+    /// A first waker has come, or the end.
+    news: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    wakers: Vec<Waker>,
+    /// The helper is armed, and will look at `wakers` again after the next ring.
+    armed: bool,
+    stop: bool,
+}
+
+impl Waiter {
+    /// A waiter on `bell`.
+    #[must_use]
+    pub fn new(bell: Arc<dyn Doorbell>, policy: WaitPolicy) -> Self {
+        let shared = Shared { bell, sleep: policy.sleep, state: Mutex::default(), news: Condvar::new() };
+        Self { shared: Arc::new(shared), policy, helper: Mutex::new(None) }
+    }
+
+    /// How it waits.
+    #[must_use]
+    pub fn policy(&self) -> WaitPolicy {
+        self.policy
+    }
+
+    /// Where news arrives.
+    #[must_use]
+    pub fn bell(&self) -> &Arc<dyn Doorbell> {
+        &self.shared.bell
+    }
+
+    /// Looks with `ready` until it has an answer; pending after a brief spin. To be called from `poll`.
+    ///
+    /// `ready` is also called when the wait's deadline may have passed, at least each [`WaitPolicy::sleep`].
+    #[inline]
+    pub fn poll_until<R>(&self, cx: &mut Context<'_>, mut ready: impl FnMut() -> Option<R>) -> Poll<R> {
+        if let Some(answer) = ready() {
+            block_on::wait_ended();
+            return Poll::Ready(answer);
+        }
+        for _ in 0..block_on::spin_budget(self.policy.spin) {
+            std::hint::spin_loop();
+            if let Some(answer) = ready() {
+                return Poll::Ready(answer);
+            }
+        }
+        match block_on::offer(cx, &self.shared.bell, self.policy) {
+            Offer::Taken => Poll::Pending,
+            Offer::ForeignExecutor => {
+                self.register(cx.waker());
+                // A ring before the waker was in the list was for nobody.
+                ready().map_or(Poll::Pending, Poll::Ready)
+            }
+        }
+    }
+
+    /// Lets the helper wake `waker` at the next ring; the helper is started when first needed.
+    #[cold]
+    fn register(&self, waker: &Waker) {
+        {
+            let mut state = self.shared.state();
+            if !state.wakers.iter().any(|known| known.will_wake(waker)) {
+                state.wakers.push(waker.clone());
+            }
+            if !state.armed {
+                self.shared.news.notify_one();
+            }
+        }
+        let mut helper = self.helper.lock().unwrap_or_else(PoisonError::into_inner);
+        if helper.is_none() {
+            let shared = Arc::clone(&self.shared);
+            let started = std::thread::Builder::new().name("shmem-waker".into()).spawn(move || shared.serve());
+            match started {
+                Ok(thread) => *helper = Some(thread),
+                // Without the thread the future can still be polled: let its executor do that again and again.
+                Err(error) => {
+                    tracing::warn!(%error, "no thread to wake futures with; they poll");
+                    waker.wake_by_ref();
+                }
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // No code that runs under the lock panics half way.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The helper's life: asleep without wakers; with some, wakes all of them at each ring, and now and then.
+    fn serve(&self) {
+        let mut woken = Vec::new();
+        loop {
+            let mut state = self.state();
+            while state.wakers.is_empty() && !state.stop {
+                state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            state.armed = true;
+            drop(state);
+            self.bell.arm();
+            loop {
+                // Who looks after this ticket was taken either sees the news or is woken by its ring.
+                let ticket = self.bell.ticket();
+                let mut state = self.state();
+                if state.stop || state.wakers.is_empty() {
+                    state.armed = false;
+                    break;
+                }
+                std::mem::swap(&mut state.wakers, &mut woken);
+                drop(state);
+                woken.drain(..).for_each(Waker::wake);
+                self.bell.sleep(ticket, self.sleep);
+            }
+            self.bell.disarm();
+            if self.state().stop {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let helper = self.helper.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(helper) = helper {
+            self.shared.state().stop = true;
+            self.shared.news.notify_one();
+            self.shared.bell.ring();
+            // The helper itself drops the waiter if a waker it calls held the last reference.
+            if helper.thread().id() != std::thread::current().id() {
+                let _ = helper.join();
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Waiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiter").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,40 @@
+//! The doorbell of a PE: a futex in the shared memory.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use transport_core::wait::{Doorbell, Ticket};
+
+use crate::job_memory::JobMemory;
+use crate::sys;
+
+/// The bell of this PE.
+#[derive(Debug)]
+pub(crate) struct Bell {
+    pub(crate) memory: JobMemory,
+    pub(crate) pe: usize,
+}
+
+impl Doorbell for Bell {
+    fn arm(&self) {
+        self.memory.armed(self.pe).fetch_add(1, Ordering::SeqCst);
+        // Before the look that follows; see `JobMemory::wake`.
+        JobMemory::full_fence();
+    }
+
+    fn disarm(&self) {
+        self.memory.armed(self.pe).fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn ticket(&self) -> Ticket {
+        Ticket(self.memory.rings(self.pe).load(Ordering::Acquire))
+    }
+
+    fn sleep(&self, ticket: Ticket, limit: Duration) {
+        sys::futex_wait(self.memory.rings(self.pe), ticket.0, limit);
+    }
+
+    fn ring(&self) {
+        self.memory.ring(self.pe);
+    }
+}

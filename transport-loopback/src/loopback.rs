@@ -1,0 +1,265 @@
+//! `Loopback`: the transport over a job's shared memory.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use transport_core::heap::SymHeap;
+use transport_core::transport::{Get, Put, Remote, Word};
+use transport_core::wait::{WaitPolicy, Waiter};
+use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, Transport};
+
+use crate::barrier::Barrier;
+use crate::bell::Bell;
+use crate::job_memory::JobMemory;
+
+/// How this PE belongs to its job: by whom it hears of the others' end, and they of its.
+pub(crate) enum Member {
+    /// As a thread.
+    Thread(crate::threads::ThreadMember),
+//    /// As a process.
+//    Process(crate::processes::ProcessMember),
+}
+
+/// One PE of a job in shared memory. See [`Threads`](crate::Threads) and [`Processes`](crate::Processes).
+///
+/// Puts, gets and atomics are done when the call returns; `quiet` is a fence. Dropping it without
+/// [`finalize`](Transport::finalize) tells the other PEs that this one is gone.
+pub struct Loopback {
+    pe: Arc<Pe>,
+    barrier: Barrier,
+    waiter: Waiter,
+    member: Member,
+}
+
+/// What others hold of a PE, to tell it of theirs.
+pub(crate) struct Pe {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) memory: JobMemory,
+}
+
+impl Pe {
+    /// Remembers that a peer is gone and wakes whoever waits.
+    pub(crate) fn peer_lost(&self, pe: usize, cause: &str) {
+        self.endpoint.failures().peer_lost(pe, cause);
+        JobMemory::full_fence();
+        self.memory.wake(self.endpoint.my_pe());
+    }
+}
+
+/// How a PE is set up; the same for threads and processes.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) n_pes: usize,
+    pub(crate) heap_size: u64,
+    pub(crate) timeout: Duration,
+    pub(crate) policy: Option<WaitPolicy>,
+    pub(crate) first_epoch: u32,
+    /// A number of the job.
+    pub(crate) seed: u32,
+}
+
+impl Setup {
+    /// PE `my_pe`, over the job's memory.
+    pub(crate) fn pe(&self, my_pe: usize, memory: &JobMemory) -> Arc<Pe> {
+        let heap = SymHeap::new(memory.heap(my_pe), my_pe, self.n_pes, 0, self.seed);
+        let endpoint = Endpoint::new(my_pe, self.n_pes, heap, self.timeout);
+        Arc::new(Pe { endpoint, memory: memory.clone() })
+    }
+
+    /// Its transport.
+    pub(crate) fn transport(&self, pe: Arc<Pe>, member: Member) -> Loopback {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let policy = self.policy.unwrap_or_else(|| WaitPolicy::for_host(self.n_pes, cores));
+        let my_pe = pe.endpoint.my_pe();
+        let bell = Arc::new(Bell { memory: pe.memory.clone(), pe: my_pe });
+        let barrier = Barrier::new(my_pe, self.n_pes, self.first_epoch);
+        Loopback { pe, barrier, waiter: Waiter::new(bell, policy), member }
+    }
+}
+
+impl Loopback {
+    /// The backend's name.
+    pub const BACKEND: &'static str = "loopback";
+
+    #[inline]
+    fn memory(&self) -> &JobMemory {
+        &self.pe.memory
+    }
+
+    #[inline]
+    fn copy(&self, dst_pe: usize, dst: u64, src_pe: usize, src: u64, len: u64) {
+        let memory = self.memory();
+        memory.all().copy_from(memory.heap_at(dst_pe, dst), memory.all(), memory.heap_at(src_pe, src), len);
+    }
+
+    /// Waits until `ready` has an answer; `Err` when a peer is lost meanwhile, or by `late` at the deadline.
+    #[inline]
+    async fn wait_until<R>(
+        &self,
+        op: &'static str,
+        mut ready: impl FnMut() -> Option<R> + Send,
+        late: impl Fn(Duration) -> Error + Send,
+    ) -> Result<R> {
+        let mut waits_since = None;
+        poll_fn(|cx| {
+            if let Poll::Ready(answer) = self.waiter.poll_until(cx, &mut ready) {
+                return Poll::Ready(Ok(answer));
+            }
+            if let Err(lost) = self.pe.endpoint.failures().check_all(op) {
+                return Poll::Ready(Err(lost));
+            }
+            let since = *waits_since.get_or_insert_with(Instant::now);
+            let after = self.pe.endpoint.timeout();
+            if since.elapsed() >= after { Poll::Ready(Err(late(after))) } else { Poll::Pending }
+        })
+        .await
+    }
+}
+
+impl Transport for Loopback {
+    #[inline]
+    fn endpoint(&self) -> &Endpoint {
+        &self.pe.endpoint
+    }
+
+    fn backend(&self) -> &'static str {
+        Self::BACKEND
+    }
+
+    fn abort(&self, reason: &str) {
+        match &self.member {
+            Member::Thread(member) => member.abort(self.my_pe(), reason),
+//            Member::Process(member) => member.abort(self.my_pe(), reason),
+        }
+    }
+
+    #[inline]
+    fn post_put(&self, put: Put) -> Result<()> {
+        self.copy(put.pe(), put.dst().offset(), self.my_pe(), put.src().offset(), put.src().len());
+        Ok(())
+    }
+
+    fn post_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
+        self.memory().all().write(self.memory().heap_at(dst.pe(), dst.range().offset()), &data);
+        Ok(())
+    }
+
+    #[inline]
+    fn post_get(&self, get: Get) -> Result<()> {
+        self.copy(self.my_pe(), get.dst().offset(), get.pe(), get.src().offset(), get.src().len());
+        Ok(())
+    }
+
+    #[inline]
+    fn post_put_signal(&self, put: Option<Put>, signal: Word, op: SignalOp) -> Result<()> {
+        if let Some(put) = put {
+            self.post_put(put)?;
+        }
+        let word = self.memory().all().word(self.memory().heap_at(signal.pe(), signal.offset()));
+        // A read-modify-write in both cases: released after the data, and a full fence before the look at the sleepers.
+        match op {
+            SignalOp::Set(value) => word.swap(value, Ordering::SeqCst),
+            SignalOp::Add(value) => word.fetch_add(value, Ordering::SeqCst),
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        JobMemory::full_fence();
+        self.memory().wake(signal.pe());
+        Ok(())
+    }
+
+    #[inline]
+    fn post_fence(&self) -> Result<()> {
+        fence(Ordering::Release);
+        Ok(())
+    }
+
+    #[inline]
+    async fn wait_quiet(&self) -> Result<()> {
+        JobMemory::full_fence();
+        self.pe.endpoint.failures().check_all("quiet")
+    }
+
+    #[inline]
+    async fn wait_barrier_all(&self) -> Result<()> {
+        const OP: &str = "barrier_all";
+        let (my_pe, memory) = (self.my_pe(), self.memory());
+        self.pe.endpoint.failures().check_all(OP)?;
+        let turn = match self.barrier.try_take(memory) {
+            Some(turn) => turn,
+            None => {
+                let missing = || [my_pe].into_iter().collect();
+                let late = |after| Error::Timeout { op: OP, my_pe, after, missing: missing() };
+                self.wait_until(OP, || self.barrier.try_take(memory), late).await?
+            }
+        };
+        turn.enter();
+        let late = |after| {
+            let missing: PeList = turn.missing().into_iter().collect();
+            Error::Timeout { op: OP, my_pe, after, missing }
+        };
+        self.wait_until(OP, || turn.advance(), late).await
+    }
+
+    #[inline]
+    async fn wait_atomic(&self, word: Word, op: AtomicOp) -> Result<u64> {
+        let cell = self.memory().all().word(self.memory().heap_at(word.pe(), word.offset()));
+        let before = match op {
+            AtomicOp::Fetch => return Ok(cell.load(Ordering::SeqCst)),
+            AtomicOp::Swap(value) => cell.swap(value, Ordering::SeqCst),
+            AtomicOp::Add(value) => cell.fetch_add(value, Ordering::SeqCst),
+            AtomicOp::And(value) => cell.fetch_and(value, Ordering::SeqCst),
+            AtomicOp::Or(value) => cell.fetch_or(value, Ordering::SeqCst),
+            AtomicOp::Xor(value) => cell.fetch_xor(value, Ordering::SeqCst),
+            AtomicOp::CompareSwap { expected, new } => cell
+                .compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst)
+                .unwrap_or_else(|found| found),
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        JobMemory::full_fence();
+        self.memory().wake(word.pe());
+        Ok(before)
+    }
+
+    #[inline]
+    async fn wait_signal(&self, word: Word, cmp: Cmp, value: u64) -> Result<u64> {
+        const OP: &str = "signal_wait_until";
+        let (my_pe, offset) = (self.my_pe(), word.offset());
+        let cell = self.memory().all().word(self.memory().heap_at(my_pe, offset));
+        let late = |after| {
+            let (found, expected) = (cell.load(Ordering::Acquire), format!("{} {value:#x}", cmp.symbol()));
+            Error::SignalTimeout { op: OP, my_pe, offset, value: found, expected, after }
+        };
+        let ready = || {
+            let found = cell.load(Ordering::Acquire);
+            cmp.holds(found, value).then_some(found)
+        };
+        self.wait_until(OP, ready, late).await
+    }
+
+    async fn wait_leave(&self) -> Result<()> {
+        match &self.member {
+            Member::Thread(member) => member.leave(),
+//            Member::Process(member) => member.leave().await,
+        }
+    }
+}
+
+impl Drop for Loopback {
+    fn drop(&mut self) {
+        if !self.pe.endpoint.failures().is_finalized() {
+            let panics = std::thread::panicking();
+            self.abort(if panics { "its thread panicked" } else { "it was dropped without finalize" });
+        }
+    }
+}
+
+impl fmt::Debug for Loopback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Loopback(PE {} of {})", self.my_pe(), self.n_pes())
+    }
+}
