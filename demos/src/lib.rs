@@ -1,1 +1,12 @@
-//! demos
+//! What the programs of this folder share: options, logging, and the choice of the backend.
+//!
+//! Programs are the only place where a backend is chosen. The work itself is generic over
+//! [`Transport`](transport_core::Transport): see [`Job`] and [`run`].
+
+mod backend;
+mod job_options;
+mod logging;
+
+pub use backend::{BACKENDS, Job, StartError, backend_name, run};
+pub use job_options::JobOptions;
+pub use logging::start_logging;

@@ -8,6 +8,8 @@
 //! - [`conformance`] is the suite that every backend passes.
 
 pub mod collectives;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod error;
 pub mod heap;
 pub mod memory;

@@ -18,7 +18,7 @@ pub struct Failure {
 const LONGEST: usize = 200;
 
 /// One sentence for what differs.
-pub(super) fn mismatch(what: fmt::Arguments<'_>, expected: &dyn fmt::Debug, found: &dyn fmt::Debug) -> String {
+pub(super) fn mismatch(what: &str, expected: &dyn fmt::Debug, found: &dyn fmt::Debug) -> String {
     format!("{what}: expected {}, found {}", short(expected), short(found))
 }
 

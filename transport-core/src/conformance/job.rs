@@ -60,23 +60,24 @@ impl<'a, X: Transport> Job<'a, X> {
     }
 
     /// Notes a failure unless both are equal.
-    pub(super) fn same<T: PartialEq + fmt::Debug>(&self, what: fmt::Arguments<'_>, expected: T, found: T) {
+    pub(super) fn same<T: PartialEq + fmt::Debug>(&self, what: impl Fn() -> String, expected: T, found: T) {
         if expected != found {
-            self.note(mismatch(what, &expected, &found));
+            self.note(mismatch(&what(), &expected, &found));
         }
     }
 
     /// Notes a failure unless all bytes are equal; says where the first difference is.
-    pub(super) fn same_bytes(&self, what: fmt::Arguments<'_>, expected: &[u8], found: &[u8]) {
+    pub(super) fn same_bytes(&self, what: impl Fn() -> String, expected: &[u8], found: &[u8]) {
         if expected == found {
             return;
         }
         if expected.len() != found.len() {
-            return self.note(mismatch(what, &expected.len(), &found.len()));
+            return self.note(mismatch(&what(), &expected.len(), &found.len()));
         }
         let differ = || expected.iter().zip(found).enumerate().filter(|(_, (a, b))| a != b);
         if let Some((first, (a, b))) = differ().next() {
             let (count, len) = (differ().count(), expected.len());
+            let what = what();
             self.note(format!(
                 "{what}: {count} of {len} bytes differ; expected {a:#04x} at {first}, found {b:#04x}"
             ));
@@ -84,24 +85,24 @@ impl<'a, X: Transport> Job<'a, X> {
     }
 
     /// Notes a failure unless `holds`.
-    pub(super) fn holds(&self, what: fmt::Arguments<'_>, holds: bool) {
+    pub(super) fn holds(&self, what: impl Fn() -> String, holds: bool) {
         if !holds {
-            self.note(format!("{what}: expected to be so, found that it is not"));
+            self.note(format!("{}: expected to be so, found that it is not", what()));
         }
     }
 
     /// Notes a failure unless `result` is an error that `fits`, which is one such as `kind`.
     pub(super) fn refused<T>(
         &self,
-        what: fmt::Arguments<'_>,
+        what: impl Fn() -> String,
         kind: &str,
         result: Result<T>,
         fits: impl FnOnce(&Error) -> bool,
     ) {
         match result {
             Err(error) if fits(&error) => {}
-            Err(error) => self.note(format!("{what}: expected {kind}, found {}", short(&error))),
-            Ok(_) => self.note(format!("{what}: expected {kind}, found that it was accepted")),
+            Err(error) => self.note(format!("{}: expected {kind}, found {}", what(), short(&error))),
+            Ok(_) => self.note(format!("{}: expected {kind}, found that it was accepted", what())),
         }
     }
 

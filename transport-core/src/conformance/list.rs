@@ -52,7 +52,7 @@ macro_rules! __conformance_cases {
             signal put_signal_adds [];
             signal put_signal_without_data [];
             signal put_signal_after_fence [];
-            signal put_signal_to_self [];
+            signal put_signal_round_the_ring [];
             signal_wait signal_wait_every_cmp [];
             signal_wait signal_wait_sees_plain_puts [];
             signal_wait signal_wait_ends_at_the_deadline [];
@@ -67,6 +67,7 @@ macro_rules! __conformance_cases {
             barrier barrier_names_who_is_missing [min_pes: 2];
             cancel cancelled_barrier_is_resumed [];
             cancel cancelled_quiet_is_resumed [];
+            cancel cancelled_signal_wait_is_resumed [];
             bad_input bad_pe_is_refused [];
             bad_input bad_length_is_refused [];
             bad_input freed_allocation_is_refused [];

@@ -29,6 +29,7 @@ pub async fn run<X: Transport>(pe: &X, options: &Options) -> Report {
         n_pes: pe.n_pes(),
         seed: options.seed,
         entries: Vec::new(),
+        ended: false,
     };
     let (last, usual): (Vec<_>, Vec<_>) =
         cases::<X>().into_iter().filter(|case| options.selects(case.name)).partition(|case| case.end == End::OfJob);
@@ -49,6 +50,7 @@ pub async fn run<X: Transport>(pe: &X, options: &Options) -> Report {
         };
         report.entries.push(Entry { name: case.name, outcome, time: begin.elapsed() });
     }
+    report.ended = ended.is_some();
     report
 }
 
@@ -139,7 +141,7 @@ async fn attempt<X: Transport>(pe: &X, options: &Options, case: &Case<X>) -> Att
             let after = pe.heap().stats();
             if case.end == End::OfCase {
                 job.same(
-                    format_args!("allocations and bytes in use after the case"),
+                    || format!("allocations and bytes in use after the case"),
                     (before.allocations, before.used),
                     (after.allocations, after.used),
                 );

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
@@ -26,8 +27,7 @@ use super::waiter::WaitPolicy;
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let turn = Turn::begin();
-    let waker = turn.waker();
-    let mut cx = Context::from_waker(&waker);
+    let mut cx = Context::from_waker(&turn.kit.waker);
     let mut round = 0_u32;
     loop {
         if let Poll::Ready(output) = turn.poll(round, &mut || future.as_mut().poll(&mut cx)) {
@@ -41,20 +41,20 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
                 std::thread::yield_now();
             }
             Some(bell) => {
-                let armed = Armed::new(&turn.parker, bell.bell);
+                let armed = Armed::new(&turn.kit.parker, bell.bell);
                 let ticket = armed.bell.ticket();
                 if let Poll::Ready(output) = turn.poll(round, &mut || future.as_mut().poll(&mut cx)) {
                     return output;
                 }
                 // With more than one bell to listen to, sleep on one and look at the others often.
                 let limit = if bell.several { Duration::from_millis(1) } else { bell.policy.sleep };
-                if !turn.parker.woken.load(Ordering::Acquire) {
+                if !turn.kit.parker.woken.load(Ordering::Acquire) {
                     armed.bell.sleep(ticket, limit);
                 }
             }
-            None => turn.parker.park(),
+            None => turn.kit.parker.park(),
         }
-        turn.parker.woken.store(false, Ordering::Release);
+        turn.kit.parker.woken.store(false, Ordering::Release);
         round = round.saturating_add(1);
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn offer(cx: &Context<'_>, bell: &Arc<dyn Doorbell>, policy: WaitPoli
         let mut current = current.borrow_mut();
         // A waker other than its own means an executor between it and us, which must be told by that waker.
         match current.as_mut() {
-            Some(scope) if scope.waker.will_wake(cx.waker()) => {
+            Some(scope) if scope.parker == cx.waker().data() => {
                 match &mut scope.offered {
                     Some(first) => first.several |= !Arc::ptr_eq(&first.bell, bell),
                     None => scope.offered = Some(Offered { bell: Arc::clone(bell), policy, several: false }),
@@ -104,11 +104,18 @@ thread_local! {
     /// Its time round.
     static ROUND: Cell<u32> = const { Cell::new(0) };
     /// Kept from one `block_on` to the next, so that one allocates nothing.
-    static SPARE: Cell<Option<Arc<Parker>>> = const { Cell::new(None) };
+    static SPARE: Cell<Option<Rc<Kit>>> = const { Cell::new(None) };
+}
+
+/// A parker and the waker that wakes it.
+struct Kit {
+    parker: Arc<Parker>,
+    waker: Waker,
 }
 
 struct Scope {
-    waker: Waker,
+    /// The address of the parker: what a waker of this `block_on`, and no other, carries as its data.
+    parker: *const (),
     offered: Option<Offered>,
 }
 
@@ -121,22 +128,21 @@ struct Offered {
 
 /// One `block_on`; ends it when dropped, on a panic too.
 struct Turn {
-    parker: Arc<Parker>,
+    kit: Rc<Kit>,
     outer: Option<Scope>,
     outer_round: u32,
 }
 
 impl Turn {
     fn begin() -> Self {
-        let parker = SPARE.with(Cell::take).unwrap_or_else(|| Arc::new(Parker::new()));
-        parker.woken.store(false, Ordering::Relaxed);
-        let scope = Scope { waker: Waker::from(Arc::clone(&parker)), offered: None };
+        let kit = SPARE.with(Cell::take).unwrap_or_else(|| {
+            let parker = Arc::new(Parker::new());
+            Rc::new(Kit { waker: Waker::from(Arc::clone(&parker)), parker })
+        });
+        kit.parker.woken.store(false, Ordering::Relaxed);
+        let scope = Scope { parker: kit.waker.data(), offered: None };
         let outer = CURRENT.with(|current| current.borrow_mut().replace(scope));
-        Self { parker, outer, outer_round: ROUND.with(Cell::get) }
-    }
-
-    fn waker(&self) -> Waker {
-        Waker::from(Arc::clone(&self.parker))
+        Self { kit, outer, outer_round: ROUND.with(Cell::get) }
     }
 
     fn poll<R>(&self, round: u32, poll: &mut dyn FnMut() -> Poll<R>) -> Poll<R> {
@@ -156,8 +162,8 @@ impl Drop for Turn {
         drop(ended);
         ROUND.with(|round| round.set(self.outer_round));
         // A waker of ours that is still held somewhere may wake this thread once for nothing; so no re-use then.
-        if Arc::strong_count(&self.parker) == 1 {
-            SPARE.with(|spare| spare.set(Some(Arc::clone(&self.parker))));
+        if Arc::strong_count(&self.kit.parker) == 2 {
+            SPARE.with(|spare| spare.set(Some(Rc::clone(&self.kit))));
         }
     }
 }

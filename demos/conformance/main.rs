@@ -1,0 +1,80 @@
+//! The conformance suite on a backend, one process a PE: `shmrun -n 4 conformance --backend loopback`.
+
+use std::io::{Write, stderr, stdout};
+use std::process::ExitCode;
+
+use clap::Parser;
+use demos::{Job, JobOptions};
+use transport_core::conformance::{self, Options, Report};
+use transport_core::{Transport, wait};
+
+/// Runs the suite that every backend passes, as one PE of a job, and prints what came out. Its identity comes from the
+/// environment of the launcher, e.g. shmrun.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    /// Run only cases with this text in their names; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    case: Vec<String>,
+
+    /// Scale the rounds of cases that repeat something
+    #[arg(long, value_name = "PERCENT", default_value_t = 100)]
+    rounds: usize,
+
+    /// Seed of all that is random
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// List the cases and end
+    #[arg(long)]
+    list: bool,
+
+    #[command(flatten)]
+    job: JobOptions,
+}
+
+/// The suite, as a job.
+struct Suite(Options);
+
+impl Job for Suite {
+    type Output = Report;
+
+    fn run<X: Transport>(self, transport: X) -> Report {
+        let report = wait::block_on(conformance::run(&transport, &self.0));
+        if !report.ended {
+            // What the cases found is said by the report; a failure here is seen by the others.
+            let _ = wait::block_on(transport.finalize());
+        }
+        report
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if arguments.list {
+        for name in conformance::names() {
+            let _ = writeln!(stdout(), "{name}");
+        }
+        return ExitCode::SUCCESS;
+    }
+    match suite(&arguments) {
+        Ok(report) => {
+            let _ = writeln!(stdout(), "{report}");
+            report.exit_code()
+        }
+        Err(message) => {
+            let _ = writeln!(stderr(), "conformance: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn suite(arguments: &Arguments) -> Result<Report, String> {
+    let config = arguments.job.configure().build().map_err(|error| error.to_string())?;
+    demos::start_logging(&config, arguments.job.verbose);
+    let mut options = Options::default().rounds_percent(arguments.rounds).seed(arguments.seed);
+    for part in &arguments.case {
+        options = options.matching(part);
+    }
+    demos::run(&config, Suite(options)).map_err(|error| error.to_string())
+}

@@ -1,0 +1,48 @@
+//! The conformance suite on threads of this process, in full on small jobs and in short on large ones.
+
+use std::time::Duration;
+
+use transport_core::conformance::{Options, heap_bytes, on_threads};
+use transport_core::conformance_tests;
+use transport_loopback::{Loopback, Threads};
+
+fn job(n: usize, first_epoch: u32) -> Vec<Loopback> {
+    // A hang is an error that names the PE, long before anybody stops the test.
+    let deadline = Duration::from_secs(20);
+    Threads::new(n).heap_size(heap_bytes(n)).timeout(deadline).first_epoch(first_epoch).start().unwrap()
+}
+
+conformance_tests! {
+    mod one_to_four_pes;
+    pes: [1, 2, 3, 4];
+    start: |n| job(n, 0);
+}
+
+conformance_tests! {
+    mod five_to_eight_pes;
+    pes: [5, 7, 8];
+    options: Options::default().rounds_percent(30);
+    start: |n| job(n, 0);
+}
+
+/// The counters of the barriers wrap in the middle of each case.
+mod wrap {
+    use super::*;
+
+    conformance_tests! {
+        mod counters;
+        pes: [2, 3];
+        options: Options::default().rounds_percent(20).matching("barrier");
+        start: |n| job(n, u32::MAX - 20);
+    }
+}
+
+/// The whole list in one job of each size, as a job of processes runs it.
+#[test]
+fn many_pes() {
+    for (n, percent) in [(16, 4), (33, 2), (64, 1)] {
+        for report in on_threads(job(n, u32::MAX - 500), &Options::default().rounds_percent(percent)) {
+            assert!(report.passed(), "\n{report}");
+        }
+    }
+}
