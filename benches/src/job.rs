@@ -2,10 +2,12 @@
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use transport_core::bootstrap::{Bootstrap, BootstrapError, JoinSpec};
 use transport_core::config::{ConfigError, JobConfig, Key};
+use transport_core::graph::GraphError;
 use transport_core::wait::block_on;
 use transport_core::{Cmp, Error, SignalOp, SymSlice, Transport};
 use transport_loopback::{Loopback, LoopbackError, Processes};
@@ -32,15 +34,18 @@ pub enum BenchError {
     /// Its memory.
     #[error(transparent)]
     Loopback(#[from] LoopbackError),
-    /// Its work.
+    /// Its buffers.
     #[error(transparent)]
     Transport(#[from] Error),
+    /// Its work.
+    #[error(transparent)]
+    Work(#[from] GraphError),
 }
 
 /// A running job, seen from PE 0.
 #[derive(Debug)]
 pub struct Job {
-    pe: Loopback,
+    pe: Arc<Loopback>,
     desk: Desk,
     children: Vec<Child>,
     commands: u64,
@@ -97,7 +102,7 @@ impl Job {
 
     /// This process's PE, number 0.
     #[must_use]
-    pub fn pe(&self) -> &Loopback {
+    pub fn pe(&self) -> &Arc<Loopback> {
         &self.pe
     }
 
@@ -111,8 +116,8 @@ impl Job {
     ///
     /// # Errors
     ///
-    /// [`Error`] of the transport.
-    pub fn time(&mut self, work: Work, rounds: u64) -> Result<Duration, Error> {
+    /// [`GraphError`] of the work.
+    pub fn time(&mut self, work: Work, rounds: u64) -> Result<Duration, GraphError> {
         self.commands += 1;
         let [kind, bytes] = work.to_words();
         self.pe.heap().write(self.desk.command, &[kind, bytes, rounds])?;
@@ -126,7 +131,7 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        let ended = self.time(Work::Quit, 0).and_then(|_| block_on(self.pe.finalize()));
+        let ended = self.time(Work::Quit, 0).and_then(|_| Ok(block_on(self.pe.finalize())?));
         for child in &mut self.children {
             if ended.is_err() {
                 let _ = child.kill();
@@ -158,22 +163,22 @@ pub fn be_a_child() -> Result<bool, BenchError> {
                 break;
             }
         }
-        pe.finalize().await
-    })?;
+        Ok(pe.finalize().await?)
+    })
+    .map_err(BenchError::Work)?;
     Ok(true)
 }
 
-fn connect(config: &JobConfig, listener: Option<TcpListener>) -> Result<(Loopback, Desk), BenchError> {
-    let mut spec = JoinSpec::from_config(config, Loopback::BACKEND)?;
-    if listener.is_some() {
-        spec.listener = listener;
-    }
+fn connect(config: &JobConfig, listener: Option<TcpListener>) -> Result<(Arc<Loopback>, Desk), BenchError> {
+    let mut spec = JoinSpec::try_from(config)?;
+    spec.backend = Loopback::BACKEND.to_owned();
+    spec.listener = listener;
     block_on(async {
         let bootstrap = Bootstrap::join(spec).await?;
         // Children wait for commands as long as other benches take.
         let processes = Processes::new(config.heap_size.value.bytes()).timeout(Duration::from_secs(3600));
         let pe = processes.connect(bootstrap).await?;
         let desk = Desk::new(&pe).await?;
-        Ok((pe, desk))
+        Ok((Arc::new(pe), desk))
     })
 }

@@ -4,8 +4,10 @@
 
 mod handoff;
 mod job;
+mod reference;
 mod work;
 
 pub use handoff::bare_handoff;
 pub use job::{BenchError, Job, be_a_child};
+pub use reference::reference_graph;
 pub use work::Work;

@@ -1,9 +1,13 @@
 //! What is timed, as all PEs do it.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use transport_core::collectives::{AllGather, AllGatherAlgorithm};
-use transport_core::{Cmp, Result, SignalOp, SymSlice, Transport};
+use transport_core::graph::GraphError;
+use transport_core::{Cmp, SignalOp, SymSlice, Transport};
+
+use crate::reference::reference_graph;
 
 /// One kind of work; sizes in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +18,8 @@ pub enum Work {
     Barrier,
     /// An AllGather in place, of so many bytes a PE.
     AllGather(usize),
+    /// One replay of the reference job's graph, of so many bytes a PE.
+    Replay(usize),
     /// A put with signal from PE 0 to PE 1, answered by another: the time of both. Other PEs do nothing.
     PingPong(usize),
 }
@@ -32,6 +38,7 @@ impl Work {
             Self::Barrier => [1, 0],
             Self::AllGather(bytes) => [2, bytes as u64],
             Self::PingPong(bytes) => [3, bytes as u64],
+            Self::Replay(bytes) => [4, bytes as u64],
         }
     }
 
@@ -40,12 +47,19 @@ impl Work {
             1 => Self::Barrier,
             2 => Self::AllGather(bytes as usize),
             3 => Self::PingPong(bytes as usize),
+            4 => Self::Replay(bytes as usize),
             _ => Self::Quit,
         }
     }
 
     /// Does it `rounds` times, together with the other PEs, and answers how long that took here.
-    pub(crate) async fn perform<X: Transport>(self, pe: &X, buffers: Buffers, rounds: u64) -> Result<Duration> {
+    pub(crate) async fn perform<X: Transport>(
+        self,
+        shared: &Arc<X>,
+        buffers: Buffers,
+        rounds: u64,
+    ) -> Result<Duration, GraphError> {
+        let pe = &**shared;
         let (my_pe, n_pes) = (pe.my_pe(), pe.n_pes());
         let start = match self {
             Self::Quit => Instant::now(),
@@ -64,6 +78,17 @@ impl Work {
                 let start = Instant::now();
                 for _ in 0..rounds {
                     gather.run(pe).await?;
+                }
+                start
+            }
+            Self::Replay(bytes) => {
+                let (all, half) = (bytes * n_pes, buffers.data.len() / 2);
+                let (ptr, b_ptr) = (buffers.data.slice(..all)?, buffers.data.slice(half..half + all)?);
+                let graph = reference_graph(shared, ptr.cast()?, b_ptr.cast()?)?;
+                pe.barrier_all().await?;
+                let start = Instant::now();
+                for _ in 0..rounds {
+                    graph.run(pe).await?;
                 }
                 start
             }

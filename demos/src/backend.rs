@@ -75,7 +75,9 @@ pub fn run<J: Job>(config: &JobConfig, job: J) -> Result<J::Output, StartError> 
             let heap_size = config.heap_size.value.bytes();
             let processes = transport_loopback::Processes::new(heap_size).timeout(config.timeout.value);
             let transport = wait::block_on(async {
-                let bootstrap = Bootstrap::join(JoinSpec::from_config(config, backend)?).await?;
+                let mut spec = JoinSpec::try_from(config)?;
+                spec.backend = backend.to_owned();
+                let bootstrap = Bootstrap::join(spec).await?;
                 Ok::<_, StartError>(processes.connect(bootstrap).await?)
             })?;
             Ok(job.run(transport))

@@ -7,10 +7,13 @@
 //! - [`graph`] captures work from a stream and replays it.
 //! - [`conformance`] is the suite that every backend passes.
 
+pub mod bootstrap;
 pub mod collectives;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod config;
 pub mod error;
+pub mod graph;
 pub mod heap;
 pub mod memory;
 mod pe_list;

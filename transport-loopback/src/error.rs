@@ -116,7 +116,7 @@ pub enum LoopbackError {
         source: io::Error,
     },
 
-//    /// The rendezvous failed meanwhile.
-//    #[error(transparent)]
-//    Bootstrap(#[from] transport_core::bootstrap::BootstrapError),
+    /// The rendezvous failed meanwhile.
+    #[error(transparent)]
+    Bootstrap(#[from] transport_core::bootstrap::BootstrapError),
 }

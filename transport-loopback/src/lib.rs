@@ -9,15 +9,15 @@
 mod barrier;
 mod bell;
 mod error;
-//mod fd_exchange;
+mod fd_exchange;
 mod host;
 mod job_memory;
 mod loopback;
-//mod processes;
+mod processes;
 mod sys;
 mod threads;
 
 pub use error::LoopbackError;
 pub use loopback::Loopback;
-//pub use processes::Processes;
+pub use processes::Processes;
 pub use threads::Threads;

@@ -21,8 +21,8 @@ use crate::job_memory::JobMemory;
 pub(crate) enum Member {
     /// As a thread.
     Thread(crate::threads::ThreadMember),
-//    /// As a process.
-//    Process(crate::processes::ProcessMember),
+    /// As a process.
+    Process(crate::processes::ProcessMember),
 }
 
 /// One PE of a job in shared memory. See [`Threads`](crate::Threads) and [`Processes`](crate::Processes).
@@ -134,7 +134,7 @@ impl Transport for Loopback {
     fn abort(&self, reason: &str) {
         match &self.member {
             Member::Thread(member) => member.abort(self.my_pe(), reason),
-//            Member::Process(member) => member.abort(self.my_pe(), reason),
+            Member::Process(member) => member.abort(reason),
         }
     }
 
@@ -244,7 +244,7 @@ impl Transport for Loopback {
     async fn wait_leave(&self) -> Result<()> {
         match &self.member {
             Member::Thread(member) => member.leave(),
-//            Member::Process(member) => member.leave().await,
+            Member::Process(member) => member.leave().await,
         }
     }
 }

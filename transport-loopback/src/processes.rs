@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use tokio::sync::oneshot;
 use transport_core::bootstrap::Bootstrap;
 use transport_core::wait::WaitPolicy;
 use transport_core::{Endpoint, Error, PeList, Result};
@@ -34,7 +35,9 @@ const LAYOUT: u8 = 1;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let config = JobConfig::from_environment()?;
 /// let pe = block_on(async {
-///     let bootstrap = Bootstrap::join(JoinSpec::from_config(&config, Loopback::BACKEND)?).await?;
+///     let mut spec = JoinSpec::try_from(&config)?;
+///     spec.backend = Loopback::BACKEND.to_owned();
+///     let bootstrap = Bootstrap::join(spec).await?;
 ///     let heap_size = config.heap_size.value.bytes();
 ///     Ok::<_, Box<dyn std::error::Error>>(Processes::new(heap_size).connect(bootstrap).await?)
 /// })?;
@@ -132,9 +135,16 @@ impl Processes {
         let file = match made {
             Some(made) => {
                 let (file, giver) = made?;
-                let give = move || giver.give(&file, n_pes - 1, deadline).map(|()| file);
-                let given = on_thread(give).await;
-                given.map_err(|source| late("hand the job's memory to the other PEs", source))?
+                let give = file.try_clone().map_err(|source| late("hand out the job's memory", source))?;
+                // In the background: should a PE die before it takes it, the barrier below says so at once.
+                on_thread(move || {
+                    if let Err(error) = giver.give(&give, n_pes - 1, deadline) {
+                        tracing::error!(%error, "PE 0 could not hand the job's memory to every PE");
+                    }
+                    Ok(())
+                })
+                .map_err(|source| late("start a thread", source))?;
+                file
             }
             None => {
                 let token = match read_offer(hellos.first()) {
@@ -144,7 +154,9 @@ impl Processes {
                         return Err(LoopbackError::NoJobMemory { my_pe, cause: "it did not say why".into() });
                     }
                 };
-                let taken = on_thread(move || take(&token, deadline)).await;
+                let taken = on_thread(move || take(&token, deadline)).map_err(|source| late("start a thread", source))?;
+                // Nobody sends on it only if the thread panicked.
+                let taken = taken.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
                 taken.map_err(|source| late("take the job's memory from PE 0", source))?
             }
         };
@@ -180,13 +192,15 @@ impl Processes {
 }
 
 /// Runs `work`, which blocks, on a thread of its own: the executor that runs us may have others to run.
-async fn on_thread<R: Send + 'static>(work: impl FnOnce() -> io::Result<R> + Send + 'static) -> io::Result<R> {
-    let (done, result) = tokio::sync::oneshot::channel();
+fn on_thread<R: Send + 'static>(
+    work: impl FnOnce() -> io::Result<R> + Send + 'static,
+) -> io::Result<oneshot::Receiver<io::Result<R>>> {
+    let (done, result) = oneshot::channel();
     std::thread::Builder::new().name("shmem-handover".into()).spawn(move || {
-        // Nobody listens if the call was given up.
+        // Nobody listens if the call was given up, or does not care.
         let _ = done.send(work());
     })?;
-    result.await.map_err(|_| io::Error::other("its thread panicked"))?
+    Ok(result)
 }
 
 /// What PE 0 has for the others.

@@ -1,6 +1,8 @@
 //! The conformance suite where the PEs are tasks of one thread, under tokio: a future that blocked its thread would keep
 //! the others from ever arriving.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by it, in its helpers too")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -94,7 +94,9 @@ pub enum JobFault {
     },
 
     /// A number that the job does not have.
-    #[error("a process at {from} was started as PE {pe}, but the job has {n_pes} PEs, numbered from 0; correct its pe_id")]
+    #[error(
+        "a process at {from} was started as PE {pe}, but the job has {n_pes} PEs, numbered from 0; correct its pe_id"
+    )]
     PeOutOfRange {
         /// The number.
         pe: usize,

@@ -14,7 +14,9 @@ const HEADER: usize = 4;
 
 /// The other side announced more than it may send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("announced a frame of {announced} bytes where at most {bound} are allowed; it does not speak this protocol")]
+#[error(
+    "announced a frame of {announced} bytes where at most {bound} are allowed; it does not speak this protocol"
+)]
 pub struct FrameTooLong {
     /// What it announced.
     pub announced: usize,

@@ -45,10 +45,12 @@
 
 mod client;
 mod commands;
+mod connect;
 mod connection;
 mod coordinator;
 mod error;
 mod fault;
+mod fault_wire;
 mod file;
 pub mod frame;
 mod handle;
@@ -66,6 +68,7 @@ mod roster;
 mod rounds;
 mod server;
 mod thread;
+mod visitor;
 mod wire;
 
 pub use error::BootstrapError;
@@ -74,9 +77,4 @@ pub use handle::{Bootstrap, MAX_PAYLOAD};
 pub use join_spec::JoinSpec;
 pub use peer_lost::PeerLost;
 
-pub use crate::config::Secret;
-
-/// The most bytes of a job id.
-pub const MAX_JOB_ID_LEN: usize = 256;
-/// The most bytes of a backend's name.
-pub const MAX_BACKEND_LEN: usize = 64;
+pub use crate::config::{MAX_BACKEND_LEN, MAX_JOB_ID_LEN, Secret};

@@ -6,12 +6,8 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use super::message::{Nonce, Proof};
 use crate::config::Secret;
-
-/// Drawn anew for every connection, by each side.
-pub type Nonce = [u8; 32];
-/// The HMAC.
-pub type Proof = [u8; 32];
 
 /// Whose proof it is.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,10 @@ use super::byte_size::ByteSize;
 use super::environment::EnvironmentSource;
 use super::error::ConfigError;
 use super::identity::{self, Launcher};
-use super::job::{DEFAULT_HEAP_SIZE, DEFAULT_TIMEOUT, JobConfig, MAX_HEAP_SIZE, MAX_PES, MIN_HEAP_SIZE};
+use super::job::{
+    DEFAULT_HEAP_SIZE, DEFAULT_TIMEOUT, JobConfig, MAX_BACKEND_LEN, MAX_HEAP_SIZE, MAX_JOB_ID_LEN, MAX_PES,
+    MIN_HEAP_SIZE,
+};
 use super::key::Key;
 use super::known_names::unknown_names;
 use super::log_level::LogLevel;
@@ -17,7 +20,6 @@ use super::rendezvous::{Host, RendezvousAddress};
 use super::seconds::parse_seconds;
 use super::secret::Secret;
 use super::setting::{Setting, Source};
-use crate::bootstrap::{MAX_BACKEND_LEN, MAX_JOB_ID_LEN};
 
 /// Collects what the program was told, then makes a [`JobConfig`].
 ///
@@ -112,7 +114,9 @@ impl JobConfigBuilder {
         Ok(JobConfig {
             heap_size: self.heap_size()?,
             secret: optional(self.secret()?),
-            job_id: self.short_text(Key::JobId, MAX_JOB_ID_LEN)?.unwrap_or(Setting::default_value(String::new())),
+            job_id: self
+                .short_text(Key::JobId, MAX_JOB_ID_LEN)?
+                .unwrap_or(Setting::default_value(String::new())),
             backend: optional(self.short_text(Key::Backend, MAX_BACKEND_LEN)?),
             log_level: log_level.unwrap_or(Setting::default_value(LogLevel::default())),
             timeout: timeout.unwrap_or(Setting::default_value(DEFAULT_TIMEOUT)),
@@ -170,9 +174,9 @@ impl JobConfigBuilder {
     }
 
     fn n_pes(&self, launcher: Option<&Launcher>) -> Result<Setting<usize>, ConfigError> {
-        let n_pes = self
-            .identity_number(Key::NPes, launcher.map(|l| l.n_pes))?
-            .ok_or_else(|| ConfigError::NoIdentity { missing: "n_pes", looked_for: identity::looked_for() })?;
+        let n_pes = self.identity_number(Key::NPes, launcher.map(|l| l.n_pes))?.ok_or_else(|| {
+            ConfigError::NoIdentity { missing: "n_pes", looked_for: identity::looked_for() }
+        })?;
         if (1..=MAX_PES).contains(&n_pes.value) {
             Ok(n_pes)
         } else {
@@ -180,10 +184,14 @@ impl JobConfigBuilder {
         }
     }
 
-    fn my_pe(&self, launcher: Option<&Launcher>, n_pes: &Setting<usize>) -> Result<Setting<usize>, ConfigError> {
-        let my_pe = self
-            .identity_number(Key::Pe, launcher.map(|l| l.pe))?
-            .ok_or_else(|| ConfigError::NoIdentity { missing: "pe_id", looked_for: identity::looked_for() })?;
+    fn my_pe(
+        &self,
+        launcher: Option<&Launcher>,
+        n_pes: &Setting<usize>,
+    ) -> Result<Setting<usize>, ConfigError> {
+        let my_pe = self.identity_number(Key::Pe, launcher.map(|l| l.pe))?.ok_or_else(|| {
+            ConfigError::NoIdentity { missing: "pe_id", looked_for: identity::looked_for() }
+        })?;
         below(Key::Pe, &my_pe, Key::NPes, n_pes)?;
         Ok(my_pe)
     }
@@ -214,7 +222,8 @@ impl JobConfigBuilder {
         if let Some(told) = told {
             return Ok(told);
         }
-        if launcher.is_some_and(Launcher::is_torchrun) && identity::is_set(&*self.environment, "MASTER_ADDR") {
+        if launcher.is_some_and(Launcher::is_torchrun) && identity::is_set(&*self.environment, "MASTER_ADDR")
+        {
             return self.torchrun_rendezvous();
         }
         // With a file to publish in, or with nobody to meet, any free port will do.

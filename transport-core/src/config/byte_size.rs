@@ -11,7 +11,9 @@ pub struct ByteSize(u64);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ByteSizeError {
     /// Does not begin with a whole number.
-    #[error("{0:?} is not a size in bytes; write a whole number with an optional K, M, G or T, e.g. 1G, 512MiB or 1048576")]
+    #[error(
+        "{0:?} is not a size in bytes; write a whole number with an optional K, M, G or T, e.g. 1G, 512MiB or 1048576"
+    )]
     NotANumber(String),
     /// Below zero.
     #[error("{0:?} is negative; a size in bytes is a whole number, e.g. 1G, 512MiB or 1048576")]
@@ -20,7 +22,9 @@ pub enum ByteSizeError {
     #[error("{0:?} has a fraction; use the next smaller unit and a whole number, e.g. 1536M instead of 1.5G")]
     Fraction(String),
     /// Unknown letters after the number.
-    #[error("{text:?} has an unknown unit {unit:?}; known are K, M, G and T (also KiB, KB, ...; all powers of 1024)")]
+    #[error(
+        "{text:?} has an unknown unit {unit:?}; known are K, M, G and T (also KiB, KB, ...; all powers of 1024)"
+    )]
     UnknownUnit {
         /// The text.
         text: String,

@@ -175,7 +175,9 @@ pub enum ConfigError {
     },
 
     /// A secret that keeps nobody out.
-    #[error("the secret is empty ({origin}); give the same text on every PE, or unset it on all to need none")]
+    #[error(
+        "the secret is empty ({origin}); give the same text on every PE, or unset it on all to need none"
+    )]
     EmptySecret {
         /// Where it came from.
         origin: Source,

@@ -95,7 +95,6 @@ fn incomplete(present: &str, value: String, missing: &str) -> ConfigError {
 
 /// All variables that [`find_launcher`] looks for, for an error to show.
 pub(super) fn looked_for() -> String {
-    let pairs: Vec<String> =
-        LAUNCHERS.iter().map(|l| format!("{}/{} ({})", l.pe, l.n_pes, l.name)).collect();
+    let pairs: Vec<String> = LAUNCHERS.iter().map(|l| format!("{}/{} ({})", l.pe, l.n_pes, l.name)).collect();
     pairs.join(", ")
 }

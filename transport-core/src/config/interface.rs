@@ -62,7 +62,10 @@ impl FromStr for Interface {
             Some((name, "inet4")) => (name, Some(AddressFamily::Inet4)),
             Some((name, "inet6")) => (name, Some(AddressFamily::Inet6)),
             Some((_, family)) => {
-                return Err(InterfaceError::UnknownFamily { text: text.to_owned(), family: family.to_owned() });
+                return Err(InterfaceError::UnknownFamily {
+                    text: text.to_owned(),
+                    family: family.to_owned(),
+                });
             }
         };
         if !is_interface_name(name) {
@@ -74,7 +77,8 @@ impl FromStr for Interface {
 
 /// Whether Linux could have an interface of this name (at most 15 bytes, no blank, no slash).
 pub(super) fn is_interface_name(name: &str) -> bool {
-    (1..=15).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'/' | b'%' | b']' | b'['))
+    (1..=15).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'/' | b'%' | b']' | b'['))
 }
 
 #[cfg(test)]

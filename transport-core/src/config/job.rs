@@ -24,6 +24,10 @@ pub const MAX_HEAP_SIZE: ByteSize = ByteSize::new(40 << 30);
 pub const DEFAULT_HEAP_SIZE: ByteSize = ByteSize::new(1 << 30);
 /// The deadline of a call if nobody says anything.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+/// The most bytes of a job id.
+pub const MAX_JOB_ID_LEN: usize = 256;
+/// The most bytes of a backend's name.
+pub const MAX_BACKEND_LEN: usize = 64;
 /// The most PEs a job can have.
 pub const MAX_PES: usize = 1 << 16;
 

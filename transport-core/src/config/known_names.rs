@@ -42,7 +42,8 @@ impl fmt::Display for UnknownName {
 
 /// The variables that begin with `SHMEM_` and are neither a [`Key`]'s nor in `also`, in the order of their names.
 pub(super) fn unknown_names(environment: &dyn EnvironmentSource, also: &[&'static str]) -> Vec<UnknownName> {
-    let known: Vec<&'static str> = Key::ALL.iter().map(|key| key.variable()).chain(also.iter().copied()).collect();
+    let known: Vec<&'static str> =
+        Key::ALL.iter().map(|key| key.variable()).chain(also.iter().copied()).collect();
     let mut unknown: Vec<UnknownName> = environment
         .names()
         .into_iter()

@@ -30,8 +30,8 @@ mod key;
 mod known_names;
 mod log_level;
 mod rendezvous;
-mod secret;
 mod seconds;
+mod secret;
 mod setting;
 
 pub use builder::JobConfigBuilder;
@@ -39,7 +39,10 @@ pub use byte_size::{ByteSize, ByteSizeError};
 pub use environment::{EnvironmentSource, MapEnvironment, ProcessEnvironment};
 pub use error::ConfigError;
 pub use interface::{AddressFamily, Interface, InterfaceError};
-pub use job::{DEFAULT_HEAP_SIZE, DEFAULT_TIMEOUT, JobConfig, MAX_HEAP_SIZE, MAX_PES, MIN_HEAP_SIZE};
+pub use job::{
+    DEFAULT_HEAP_SIZE, DEFAULT_TIMEOUT, JobConfig, MAX_BACKEND_LEN, MAX_HEAP_SIZE, MAX_JOB_ID_LEN, MAX_PES,
+    MIN_HEAP_SIZE,
+};
 pub use key::Key;
 pub use known_names::UnknownName;
 pub use log_level::LogLevel;

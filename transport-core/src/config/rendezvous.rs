@@ -74,10 +74,14 @@ pub enum AddressError {
         bracketed: String,
     },
     /// A bracket without its partner, or something between `]` and the port.
-    #[error("the address {0:?} has unmatched or misplaced brackets; an IPv6 address is written tcp://[IPv6]:port, e.g. tcp://[::1]:8899")]
+    #[error(
+        "the address {0:?} has unmatched or misplaced brackets; an IPv6 address is written tcp://[IPv6]:port, e.g. tcp://[::1]:8899"
+    )]
     Brackets(String),
     /// What is in brackets is no IPv6 address.
-    #[error("the address {text:?} has {host:?} in brackets, which is no IPv6 address; only those have brackets: {FORMS}")]
+    #[error(
+        "the address {text:?} has {host:?} in brackets, which is no IPv6 address; only those have brackets: {FORMS}"
+    )]
     NotIpv6 {
         /// The text.
         text: String,
@@ -85,7 +89,9 @@ pub enum AddressError {
         host: String,
     },
     /// The scope after `%` can be no interface.
-    #[error("the address {text:?} has the scope {scope:?}, which is no interface; write its name or number, e.g. tcp://[fe80::1%eth0]:8899")]
+    #[error(
+        "the address {text:?} has the scope {scope:?}, which is no interface; write its name or number, e.g. tcp://[fe80::1%eth0]:8899"
+    )]
     BadScope {
         /// The text.
         text: String,
@@ -93,7 +99,9 @@ pub enum AddressError {
         scope: String,
     },
     /// Looks like an IPv4 address and is none.
-    #[error("the address {text:?} has the host {host:?}, which is no IPv4 address (four numbers from 0 to 255); {FORMS}")]
+    #[error(
+        "the address {text:?} has the host {host:?}, which is no IPv4 address (four numbers from 0 to 255); {FORMS}"
+    )]
     NotIpv4 {
         /// The text.
         text: String,
@@ -101,7 +109,9 @@ pub enum AddressError {
         host: String,
     },
     /// Neither an address nor a possible host name.
-    #[error("the address {text:?} has the host {host:?}, which is neither an IP address nor a host name; {FORMS}")]
+    #[error(
+        "the address {text:?} has the host {host:?}, which is neither an IP address nor a host name; {FORMS}"
+    )]
     BadHost {
         /// The text.
         text: String,
@@ -109,7 +119,9 @@ pub enum AddressError {
         host: String,
     },
     /// `tcp6://` with an IPv4 address.
-    #[error("the address {text:?} asks for IPv6 (tcp6) but gives the IPv4 address {host}; write tcp://{host}:port or tcp6://[IPv6]:port")]
+    #[error(
+        "the address {text:?} asks for IPv6 (tcp6) but gives the IPv4 address {host}; write tcp://{host}:port or tcp6://[IPv6]:port"
+    )]
     FamilyConflict {
         /// The text.
         text: String,
@@ -130,10 +142,9 @@ impl From<std::net::SocketAddr> for RendezvousAddress {
     fn from(address: std::net::SocketAddr) -> Self {
         let host = match address {
             std::net::SocketAddr::V4(v4) => Host::V4(*v4.ip()),
-            std::net::SocketAddr::V6(v6) => Host::V6 {
-                address: *v6.ip(),
-                scope: (v6.scope_id() != 0).then(|| v6.scope_id().to_string()),
-            },
+            std::net::SocketAddr::V6(v6) => {
+                Host::V6 { address: *v6.ip(), scope: (v6.scope_id() != 0).then(|| v6.scope_id().to_string()) }
+            }
         };
         Self { host, port: address.port() }
     }

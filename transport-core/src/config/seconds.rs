@@ -14,7 +14,9 @@ pub enum SecondsError {
     #[error("{0:?} is not a number of seconds; write e.g. 120 or 0.5, without a unit")]
     NotANumber(String),
     /// A number outside of what is allowed.
-    #[error("{0:?} is outside of 0.001..=31536000 seconds; no call may wait for ever, so 0 or infinity do not mean that")]
+    #[error(
+        "{0:?} is outside of 0.001..=31536000 seconds; no call may wait for ever, so 0 or infinity do not mean that"
+    )]
     OutOfRange(String),
 }
 

@@ -51,7 +51,8 @@ impl Results {
 
 fn encode(text: &str) -> [u8; RESULT] {
     let mut result = [0; RESULT];
-    let len = text.floor_char_boundary(RESULT - LENGTH);
+    let most = RESULT - LENGTH;
+    let len = (0..=most.min(text.len())).rev().find(|&len| text.is_char_boundary(len)).unwrap_or(0);
     result[..LENGTH].copy_from_slice(&(len as u16).to_le_bytes());
     result[LENGTH..LENGTH + len].copy_from_slice(&text.as_bytes()[..len]);
     result

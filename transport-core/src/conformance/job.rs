@@ -29,7 +29,8 @@ struct Noted {
 
 impl<'a, X: Transport> Job<'a, X> {
     pub(super) fn new(transport: &'a X, case: &str, options: &Options) -> Self {
-        let name = case.bytes().fold(0, |hash: u64, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let name =
+            case.bytes().fold(0, |hash: u64, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let seed = options.seed ^ Random::new(name).next();
         Self { transport, seed, rounds_percent: options.rounds_percent, noted: Mutex::default() }
     }

@@ -90,6 +90,9 @@ impl fmt::Display for Report {
             }
         }
         let Self { backend, my_pe, n_pes, seed, .. } = self;
-        write!(f, "{backend}, PE {my_pe} of {n_pes}, seed {seed}: {ok} ok, {failed} failed, {skipped} skipped")
+        write!(
+            f,
+            "{backend}, PE {my_pe} of {n_pes}, seed {seed}: {ok} ok, {failed} failed, {skipped} skipped"
+        )
     }
 }

@@ -31,8 +31,18 @@ pub async fn run<X: Transport>(pe: &X, options: &Options) -> Report {
         entries: Vec::new(),
         ended: false,
     };
-    let (last, usual): (Vec<_>, Vec<_>) =
-        cases::<X>().into_iter().filter(|case| options.selects(case.name)).partition(|case| case.end == End::OfJob);
+    let (last, usual): (Vec<_>, Vec<_>) = cases::<X>()
+        .into_iter()
+        .filter(|case| options.selects(case.name))
+        .partition(|case| case.end == End::OfJob);
+    let (size, needed) = (pe.heap().stats().size, heap_bytes(pe.n_pes()));
+    if size < needed {
+        // A mistake of the caller's, which must not look like a pass.
+        let text = format!("the heap has {size} bytes, the suite needs {needed}");
+        let outcome = outcome([failure(pe, "set-up", text)].into_iter());
+        report.entries.push(Entry { name: "set-up", outcome, time: Default::default() });
+        return report;
+    }
     let mut ended = None;
     run_usual(pe, options, &usual, &mut report, &mut ended).await;
     for case in &last {
@@ -43,7 +53,9 @@ pub async fn run<X: Transport>(pe: &X, options: &Options) -> Report {
                 ended = Some("the case before ended the job".to_owned());
                 // There is nobody left to exchange results with.
                 match attempt(pe, options, case).await {
-                    Attempt::Done(noted) => outcome(noted.map(|text| failure(pe, case.name, text)).into_iter()),
+                    Attempt::Done(noted) => {
+                        outcome(noted.map(|text| failure(pe, case.name, text)).into_iter())
+                    }
                     Attempt::Broken(text) => outcome([failure(pe, case.name, text)].into_iter()),
                 }
             }
@@ -112,7 +124,9 @@ async fn one<X: Transport>(
     let mine = noted.as_ref().map(|text| failure(pe, case.name, text.clone()));
     match results.exchange(pe, case.name, noted.as_deref()).await {
         // Its own is here in full, and is here even if puts do not work.
-        Ok(all) => outcome(mine.into_iter().chain(all.into_iter().filter(|failure| failure.pe != pe.my_pe()))),
+        Ok(all) => {
+            outcome(mine.into_iter().chain(all.into_iter().filter(|failure| failure.pe != pe.my_pe())))
+        }
         Err(error) => {
             let text = format!("the PEs could not tell each other their results: {error}");
             pe.abort(&text);
@@ -141,7 +155,7 @@ async fn attempt<X: Transport>(pe: &X, options: &Options, case: &Case<X>) -> Att
             let after = pe.heap().stats();
             if case.end == End::OfCase {
                 job.same(
-                    || format!("allocations and bytes in use after the case"),
+                    || "allocations and bytes in use after the case".to_owned(),
                     (before.allocations, before.used),
                     (after.allocations, after.used),
                 );
@@ -153,15 +167,12 @@ async fn attempt<X: Transport>(pe: &X, options: &Options, case: &Case<X>) -> Att
 
 /// Why a case is not run, if it is not.
 fn skipped<X: Transport>(pe: &X, options: &Options, case: &Case<X>, ended: Option<&str>) -> Option<String> {
-    let (size, needed) = (pe.heap().stats().size, heap_bytes(pe.n_pes()));
     if let Some(why) = ended {
         Some(why.to_owned())
     } else if pe.n_pes() < case.min_pes {
         Some(format!("needs {} PEs", case.min_pes))
     } else if case.threads && !options.threads {
         Some("starts threads, which the options forbid".to_owned())
-    } else if size < needed {
-        Some(format!("the heap has {size} bytes, the suite needs {needed}"))
     } else {
         None
     }

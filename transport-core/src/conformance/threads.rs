@@ -2,10 +2,10 @@
 
 use std::thread;
 
+use super::Failure;
 use super::options::Options;
 use super::report::{Entry, Outcome, Report};
 use super::run::run;
-use super::Failure;
 use crate::transport::Transport;
 use crate::wait::block_on;
 
@@ -14,7 +14,8 @@ use crate::wait::block_on;
 /// At the end each PE calls [`finalize`](Transport::finalize); if that fails the report says so.
 pub fn on_threads<X: Transport>(pes: Vec<X>, options: &Options) -> Vec<Report> {
     thread::scope(|scope| {
-        let threads: Vec<_> = pes.into_iter().map(|pe| scope.spawn(move || block_on(whole(pe, options)))).collect();
+        let threads: Vec<_> =
+            pes.into_iter().map(|pe| scope.spawn(move || block_on(whole(pe, options)))).collect();
         threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -91,4 +92,3 @@ macro_rules! __conformance_test_fns {
         })*
     };
 }
-

@@ -13,12 +13,14 @@ pub struct Failures {
     any: AtomicBool,
     finalized: AtomicBool,
     lost: Box<[OnceLock<Arc<str>>]>,
+    /// Who was lost first: the others may have followed from it.
+    first: OnceLock<usize>,
 }
 
 impl Failures {
     pub(super) fn new(my_pe: usize, n_pes: usize) -> Self {
         let lost = (0..n_pes).map(|_| OnceLock::new()).collect();
-        Self { my_pe, any: AtomicBool::new(false), finalized: AtomicBool::new(false), lost }
+        Self { my_pe, any: AtomicBool::new(false), finalized: AtomicBool::new(false), lost, first: OnceLock::new() }
     }
 
     /// Remembers that `pe` is gone or can no longer be reached, and why. The first cause stays. A `pe` that does not
@@ -27,7 +29,8 @@ impl Failures {
         if let Some(place) = self.lost.get(pe) {
             let cause = cause.into();
             if place.set(Arc::clone(&cause)).is_ok() {
-                tracing::warn!(my_pe = self.my_pe, pe, %cause, "lost a peer");
+                tracing::info!(my_pe = self.my_pe, pe, %cause, "lost a peer");
+                let _ = self.first.set(pe);
             }
             self.any.store(true, Ordering::Release);
         }
@@ -59,7 +62,7 @@ impl Failures {
     ///
     /// # Errors
     ///
-    /// [`Error::PeerLost`] naming the lowest lost PE, [`Error::Finalized`].
+    /// [`Error::PeerLost`] naming the PE that was lost first, [`Error::Finalized`].
     #[inline]
     pub fn check_all(&self, op: &'static str) -> Result<()> {
         if self.any.load(Ordering::Acquire) { self.report(op, None) } else { Ok(()) }
@@ -72,7 +75,7 @@ impl Failures {
             return Err(Error::Finalized { op, my_pe });
         }
         let lost = |pe: usize| Some((pe, self.lost.get(pe)?.get()?));
-        match pe.map_or_else(|| (0..self.lost.len()).find_map(lost), lost) {
+        match pe.or_else(|| self.first.get().copied()).and_then(lost) {
             Some((pe, cause)) => Err(Error::PeerLost { op, my_pe, pe, cause: Arc::clone(cause) }),
             None => Ok(()),
         }

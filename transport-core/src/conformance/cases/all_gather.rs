@@ -14,17 +14,27 @@ use crate::error::{Error, Result};
 use crate::transport::Transport;
 
 /// Bytes of a PE.
-const SIZES: [usize; 10] = [0, 1, 3, 63, 64, 65, 4095, 4096, 4097, 64 << 10];
+static SIZES: [usize; 10] = [0, 1, 3, 63, 64, 65, 4095, 4096, 4097, 64 << 10];
 
 /// What is gathered of all PEs.
 fn gathered(n_pes: usize, len: usize, tag: &[usize]) -> Vec<u8> {
-    (0..n_pes).flat_map(|pe| pattern(len, mix(tag) ^ mix(&[pe]))).collect()
+    let mut all = Vec::with_capacity(n_pes * len);
+    for pe in 0..n_pes {
+        all.extend_from_slice(&pattern(len, mix(tag) ^ mix(&[pe])));
+    }
+    all
+}
+
+/// Of `sizes`, those for this job: large jobs do without the largest, whose result every PE would hold.
+fn sizes<X: Transport>(job: &Job<'_, X>, sizes: &'static [usize]) -> impl Iterator<Item = usize> + use<X> {
+    let most = if job.n_pes() <= 16 { usize::MAX } else { 65 };
+    sizes.iter().copied().filter(move |&size| size <= most || size == 4097)
 }
 
 /// Each size, in place and out of place, at an odd offset; no byte beside the buffer changes.
 pub(in crate::conformance) async fn all_gather_every_size<X: Transport>(job: &Job<'_, X>) -> Result<()> {
     let (me, n) = (job.my_pe(), job.n_pes());
-    for len in SIZES {
+    for len in sizes(job, &SIZES) {
         let src = job.alloc::<u8>(len + 3).await?;
         let around = job.alloc::<u8>(2 * GUARD + n * len).await?;
         let dst = around.slice(GUARD - 1..GUARD - 1 + n * len)?;
@@ -70,7 +80,7 @@ where
 {
     let (me, n) = (job.my_pe(), job.n_pes());
     for (algorithm, _) in AllGatherAlgorithm::ALL {
-        for len in [1, 7, 130] {
+        for len in sizes(job, &[1, 7, 130]) {
             let (src, dst) = (job.alloc::<T>(len).await?, job.alloc::<T>(n * len).await?);
             let all = |salt: usize| (0..n * len).map(|i| value(mix(&[salt, i]) >> 8)).collect::<Vec<T>>();
             job.heap().write(src, &all(1)[me * len..][..len])?;
@@ -78,7 +88,11 @@ where
             job.same(|| format!("{algorithm} of {len} {name} a PE"), all(1), job.heap().read_vec(dst)?);
             job.heap().write(dst.part(me, n)?, &all(2)[me * len..][..len])?;
             all_gather_in_place(&**job, dst, algorithm).await?;
-            job.same(|| format!("{algorithm} of {len} {name} a PE in place"), all(2), job.heap().read_vec(dst)?);
+            job.same(
+                || format!("{algorithm} of {len} {name} a PE in place"),
+                all(2),
+                job.heap().read_vec(dst)?,
+            );
             job.free(src).await?;
             job.free(dst).await?;
         }
@@ -101,7 +115,9 @@ pub(in crate::conformance) async fn all_gather_back_to_back<X: Transport>(job: &
 }
 
 /// The same in place.
-pub(in crate::conformance) async fn all_gather_in_place_back_to_back<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn all_gather_in_place_back_to_back<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     back_to_back(job, true).await
 }
 
@@ -145,26 +161,40 @@ pub(in crate::conformance) async fn all_gather_bad_input<X: Transport>(job: &Job
     for (algorithm, name) in AllGatherAlgorithm::ALL {
         for (to, from) in [(10 * n + 1, 10), (10 * n - 1, 10), (10 * n, 9), (0, 10), (10, 0)] {
             let result = all_gather(&**job, dst.slice(..to)?, src.slice(..from)?, algorithm).await;
-            job.refused(|| format!("{name} of {from} elements into {to}"), "LengthMismatch", result, |e| {
-                matches!(e, Error::LengthMismatch { .. })
-            });
+            job.refused(
+                || format!("{name} of {from} elements into {to}"),
+                "LengthMismatch",
+                result,
+                |e| matches!(e, Error::LengthMismatch { .. }),
+            );
         }
         let inside = dst.slice(1..11)?;
         let result = all_gather(&**job, dst.slice(..10 * n)?, inside, algorithm).await;
-        job.refused(|| format!("{name} of a source inside of the buffer"), "Overlap", result, |e| {
-            matches!(e, Error::Overlap { .. })
-        });
+        job.refused(
+            || format!("{name} of a source inside of the buffer"),
+            "Overlap",
+            result,
+            |e| matches!(e, Error::Overlap { .. }),
+        );
         let result = all_gather(&**job, dst.slice(..10 * n)?, gone, algorithm).await;
-        job.refused(|| format!("{name} of a freed source"), "NotLive", result, |e| matches!(e, Error::NotLive { .. }));
+        job.refused(
+            || format!("{name} of a freed source"),
+            "NotLive",
+            result,
+            |e| matches!(e, Error::NotLive { .. }),
+        );
         if n > 1 {
             let result = all_gather_in_place(&**job, dst.slice(..10 * n - 1)?, algorithm).await;
-            job.refused(|| format!("{name} in place of no whole parts"), "BadSlice", result, |e| {
-                matches!(e, Error::BadSlice { .. } | Error::LengthMismatch { .. })
-            });
+            job.refused(
+                || format!("{name} in place of no whole parts"),
+                "BadSlice",
+                result,
+                |e| matches!(e, Error::BadSlice { .. } | Error::LengthMismatch { .. }),
+            );
         }
     }
     job.barrier_all().await?;
-    job.same(|| format!("the buffer"), vec![0xABCD; 10 * n + 1], job.heap().read_vec(dst)?);
+    job.same(|| "the buffer".to_owned(), vec![0xABCD; 10 * n + 1], job.heap().read_vec(dst)?);
     job.free(src).await?;
     job.free(dst).await
 }

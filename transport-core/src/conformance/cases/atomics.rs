@@ -54,7 +54,8 @@ pub(in crate::conformance) async fn atomic_totals_are_exact<X: Transport>(job: &
     let words = job.calloc::<u64>(2 * n).await?;
     let turns = job.rounds(400) as u64;
     for owner in [0, n - 1] {
-        let (tickets, sum) = (words.slice(2 * owner..=2 * owner)?, words.slice(2 * owner + 1..=2 * owner + 1)?);
+        let (tickets, sum) =
+            (words.slice(2 * owner..=2 * owner)?, words.slice(2 * owner + 1..=2 * owner + 1)?);
         job.heap().fill(words, 0)?;
         job.barrier_all().await?;
         let (mut mine, mut last) = (0_u64, None);
@@ -67,11 +68,15 @@ pub(in crate::conformance) async fn atomic_totals_are_exact<X: Transport>(job: &
         job.atomic(sum, AtomicOp::Add(mine), owner).await?;
         job.barrier_all().await?;
         let all = turns * n as u64;
-        job.same(|| format!("tickets of PE {owner}"), all, job.atomic(tickets, AtomicOp::Fetch, owner).await?);
+        job.same(
+            || format!("tickets of PE {owner}"),
+            all,
+            job.atomic(tickets, AtomicOp::Fetch, owner).await?,
+        );
         let found = job.atomic(sum, AtomicOp::Fetch, owner).await?;
         job.same(|| format!("sum of the tickets of PE {owner}"), all * (all - 1) / 2, found);
         if job.my_pe() == owner {
-            job.same(|| format!("tickets, as the owner loads them"), all, job.heap().load(tickets)?);
+            job.same(|| "tickets, as the owner loads them".to_owned(), all, job.heap().load(tickets)?);
         }
         job.barrier_all().await?;
     }
@@ -97,7 +102,7 @@ pub(in crate::conformance) async fn atomic_compare_swap_counts<X: Transport>(job
     }
     job.barrier_all().await?;
     let total = (3 * turns * job.n_pes()) as u64;
-    job.same(|| format!("the counter"), total, job.atomic(word, AtomicOp::Fetch, owner).await?);
+    job.same(|| "the counter".to_owned(), total, job.atomic(word, AtomicOp::Fetch, owner).await?);
     job.free(word).await
 }
 
@@ -108,7 +113,12 @@ pub(in crate::conformance) async fn atomic_bits_of_every_pe<X: Transport>(job: &
     let me = job.my_pe();
     let (word, bit) = (words.slice(me / 64..=me / 64)?, 1_u64 << (me % 64));
     for round in 0..job.rounds(100) {
-        let steps = [(AtomicOp::Or(bit), 0), (AtomicOp::Xor(bit), bit), (AtomicOp::Xor(bit), 0), (AtomicOp::And(!bit), bit)];
+        let steps = [
+            (AtomicOp::Or(bit), 0),
+            (AtomicOp::Xor(bit), bit),
+            (AtomicOp::Xor(bit), 0),
+            (AtomicOp::And(!bit), bit),
+        ];
         for (op, expected) in steps {
             let before = job.atomic(word, op, 0).await?;
             job.same(|| format!("round {round}: its own bit before {op:?}"), expected, before & bit);
@@ -118,7 +128,7 @@ pub(in crate::conformance) async fn atomic_bits_of_every_pe<X: Transport>(job: &
     job.barrier_all().await?;
     if me == 0 {
         let all: u32 = job.heap().read_vec(words)?.iter().map(|word| word.count_ones()).sum();
-        job.same(|| format!("bits in the end"), n, all as usize);
+        job.same(|| "bits in the end".to_owned(), n, all as usize);
     }
     job.free(words).await
 }
@@ -137,7 +147,11 @@ pub(in crate::conformance) async fn atomic_against_signals<X: Transport>(job: &J
     job.barrier_all().await?;
     let total = turns * n as u64;
     let found = job.atomic(word, AtomicOp::Fetch, 0).await?;
-    job.same(|| format!("signals, and atomics above them"), (total, total), (found & 0xFFFF_FFFF, found >> 32));
+    job.same(
+        || "signals, and atomics above them".to_owned(),
+        (total, total),
+        (found & 0xFFFF_FFFF, found >> 32),
+    );
     job.free(data).await?;
     job.free(word).await
 }

@@ -71,7 +71,7 @@ pub(in crate::conformance) async fn bad_length_is_refused<X: Transport>(job: &Jo
     let words = job.calloc::<u64>(2).await?;
     let mismatch = |e: &Error| matches!(e, Error::LengthMismatch { .. });
     let refused = |call: &str, result: Result<()>| {
-        job.refused(|| format!("{call}"), "LengthMismatch", result, mismatch);
+        job.refused(|| call.to_owned(), "LengthMismatch", result, mismatch);
     };
     for distance in [0, 1] {
         let pe = job.to_right(distance);
@@ -92,13 +92,15 @@ pub(in crate::conformance) async fn bad_length_is_refused<X: Transport>(job: &Jo
     refused("signal_wait_until on two words", waited.map(drop));
     refused("heap write", job.heap().write(dst, &[1; LEN + 1]));
     refused("heap read", job.heap().read(dst, &mut [1; LEN - 1]));
-    job.same(|| format!("words after refused calls"), vec![0, 0], job.heap().read_vec(words)?);
+    job.same(|| "words after refused calls".to_owned(), vec![0, 0], job.heap().read_vec(words)?);
     job.free(words).await?;
     buffers.check(job).await
 }
 
 /// A freed allocation and parts of it, even when the memory belongs to another allocation by then.
-pub(in crate::conformance) async fn freed_allocation_is_refused<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn freed_allocation_is_refused<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     let gone = job.alloc::<u8>(LEN).await?;
     let gone_word = job.alloc::<u64>(1).await?;
     job.free(gone).await?;
@@ -142,21 +144,30 @@ pub(in crate::conformance) async fn misaligned_word_is_refused<X: Transport>(job
             let word = cast?;
             job.atomic(word, AtomicOp::Add(1), job.to_right(1)).await?;
         } else {
-            job.refused(|| format!("a word at byte {start}"), "BadCast", cast, |e| {
-                matches!(e, Error::BadCast { .. } | Error::Misaligned { .. })
-            });
+            job.refused(
+                || format!("a word at byte {start}"),
+                "BadCast",
+                cast,
+                |e| matches!(e, Error::BadCast { .. } | Error::Misaligned { .. }),
+            );
         }
     }
-    job.refused(|| format!("a word of 7 bytes"), "BadCast", bytes.slice(..7)?.cast::<u64>(), |e| {
-        matches!(e, Error::BadCast { .. })
-    });
+    job.refused(
+        || "a word of 7 bytes".to_owned(),
+        "BadCast",
+        bytes.slice(..7)?.cast::<u64>(),
+        |e| matches!(e, Error::BadCast { .. }),
+    );
     for (start, end) in [(60, 65), (65, 65), (usize::MAX, usize::MAX)] {
-        job.refused(|| format!("{start}..{end} of 64 bytes"), "BadSlice", bytes.slice(start..end), |e| {
-            matches!(e, Error::BadSlice { .. })
-        });
+        job.refused(
+            || format!("{start}..{end} of 64 bytes"),
+            "BadSlice",
+            bytes.slice(start..end),
+            |e| matches!(e, Error::BadSlice { .. }),
+        );
     }
     job.barrier_all().await?;
     let words: &[u64] = &[1, 1, 1, 0, 0, 0, 0, 0];
-    job.same(|| format!("the words that are"), words, &job.heap().read_vec(bytes.cast::<u64>()?)?);
+    job.same(|| "the words that are".to_owned(), words, &job.heap().read_vec(bytes.cast::<u64>()?)?);
     job.free(bytes).await
 }

@@ -77,7 +77,9 @@ pub(in crate::conformance) async fn barrier_many_rounds<X: Transport>(job: &Job<
 }
 
 /// One PE does not come: the others are told which at their deadline. When it comes, they resume the same barrier.
-pub(in crate::conformance) async fn barrier_names_who_is_missing<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn barrier_names_who_is_missing<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     let (me, n) = (job.my_pe(), job.n_pes());
     let told = job.calloc::<u64>(1).await?;
     let data = job.calloc::<u64>(n).await?;
@@ -104,7 +106,7 @@ pub(in crate::conformance) async fn barrier_names_who_is_missing<X: Transport>(j
         }
         job.barrier_all().await?;
         let expected: Vec<_> = (0..n).map(|pe| (odd + pe) as u64).collect();
-        job.same(|| format!("puts after a resumed barrier"), expected, job.heap().read_vec(data)?);
+        job.same(|| "puts after a resumed barrier".to_owned(), expected, job.heap().read_vec(data)?);
         job.barrier_all().await?;
     }
     job.free(told).await?;

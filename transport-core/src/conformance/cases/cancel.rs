@@ -23,7 +23,9 @@ async fn barrier<X: Transport>(job: &Job<'_, X>, random: &mut Random) -> Result<
 }
 
 /// Barriers dropped on a random part of the PEs: each round is still one barrier.
-pub(in crate::conformance) async fn cancelled_barrier_is_resumed<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn cancelled_barrier_is_resumed<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     const LEN: usize = 2000;
     let (me, n) = (job.my_pe(), job.n_pes());
     let src = job.alloc::<u8>(2 * LEN).await?;
@@ -79,7 +81,11 @@ pub(in crate::conformance) async fn cancelled_quiet_is_resumed<X: Transport>(job
             complete?;
         }
         job.quiet().await?;
-        job.same_bytes(|| format!("round {round}: fetched back after quiet"), &sent, &job.heap().read_vec(back)?);
+        job.same_bytes(
+            || format!("round {round}: fetched back after quiet"),
+            &sent,
+            &job.heap().read_vec(back)?,
+        );
         job.barrier_all().await?;
         let what = || format!("round {round}: put of PE {writer}");
         job.same_bytes(what, &pattern(LEN, mix(&[writer, round])), &job.heap().read_vec(dst)?);
@@ -91,7 +97,9 @@ pub(in crate::conformance) async fn cancelled_quiet_is_resumed<X: Transport>(job
 }
 
 /// Waits for a signal dropped, and called again.
-pub(in crate::conformance) async fn cancelled_signal_wait_is_resumed<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn cancelled_signal_wait_is_resumed<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     let (none, word) = (job.calloc::<u8>(0).await?, job.calloc::<u64>(1).await?);
     let mut random = job.own_random();
     for round in 1..=job.rounds(100) as u64 {

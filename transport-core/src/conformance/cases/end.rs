@@ -14,9 +14,12 @@ pub(in crate::conformance) async fn finalize_ends_the_job<X: Transport>(job: &Jo
     job.put_nbi(dst, src, job.to_right(1))?;
     job.finalize().await?;
     let refused = |call: &str, result: Result<()>| {
-        job.refused(|| format!("{call} after finalize"), "Finalized", result, |e| {
-            matches!(e, Error::Finalized { .. })
-        });
+        job.refused(
+            || format!("{call} after finalize"),
+            "Finalized",
+            result,
+            |e| matches!(e, Error::Finalized { .. }),
+        );
     };
     for distance in [0, 1] {
         let pe = job.to_right(distance);
@@ -44,10 +47,14 @@ pub(in crate::conformance) async fn abort_ends_every_wait<X: Transport>(job: &Jo
     let none = job.calloc::<u8>(0).await?;
     let (word, seen) = (job.calloc::<u64>(1).await?, job.calloc::<u64>(1).await?);
     if me == last {
+        // Not while others are still in the barrier of the last allocation, out of which this PE may be first.
+        job.signal_wait_until(seen, Cmp::Eq, last as u64).await?;
         job.abort(REASON);
         return Ok(());
     }
-    let lost = |e: &Error| matches!(e, Error::PeerLost { pe, cause, .. } if *pe == last && cause.contains(REASON));
+    job.put_signal_nbi(none, none, seen, SignalOp::Add(1), last)?;
+    let lost =
+        |e: &Error| matches!(e, Error::PeerLost { pe, cause, .. } if *pe == last && cause.contains(REASON));
     let refused = |call: &str, result: Result<()>| {
         let expected = "PeerLost that names it and its reason";
         job.refused(|| format!("{call} after PE {last} gave up"), expected, result, lost);
@@ -68,6 +75,6 @@ pub(in crate::conformance) async fn abort_ends_every_wait<X: Transport>(job: &Jo
         }
     }
     let all = look_until(&**job, || Ok(job.heap().load(seen)? == last as u64)).await?;
-    job.holds(|| format!("signals of the PEs that are left arrive"), all);
+    job.holds(|| "signals of the PEs that are left arrive".to_owned(), all);
     Ok(())
 }

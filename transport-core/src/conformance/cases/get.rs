@@ -25,7 +25,8 @@ pub(in crate::conformance) async fn get_every_size<X: Transport>(job: &Job<'_, X
                 // `quiet` is what completes a get; the barrier only keeps the source until all have read it.
                 job.quiet().await?;
                 let expected = guarded(total, to, &pattern(len, mix(&[owner, turn])));
-                let what = || format!("target of a get of {len} bytes, offset {from} to {to}, from PE {owner}");
+                let what =
+                    || format!("target of a get of {len} bytes, offset {from} to {to}, from PE {owner}");
                 job.same_bytes(what, &expected, &job.heap().read_vec(dst)?);
                 job.barrier_all().await?;
             }
@@ -75,12 +76,15 @@ pub(in crate::conformance) async fn get_to_self<X: Transport>(job: &Job<'_, X>) 
     job.get_nbi(buffer.slice(30..60)?, buffer.slice(30..60)?, me)?;
     job.quiet().await?;
     expected.copy_within(..30, 60);
-    job.same(|| format!("gets from itself"), &expected, &job.heap().read_vec(buffer)?);
+    job.same(|| "gets from itself".to_owned(), &expected, &job.heap().read_vec(buffer)?);
     let result = job.get_nbi(buffer.slice(0..30)?, buffer.slice(29..59)?, me);
-    job.refused(|| format!("get from itself that overlaps"), "Overlap", result, |error| {
-        matches!(error, Error::Overlap { .. })
-    });
+    job.refused(
+        || "get from itself that overlaps".to_owned(),
+        "Overlap",
+        result,
+        |error| matches!(error, Error::Overlap { .. }),
+    );
     job.quiet().await?;
-    job.same(|| format!("after a refused get"), &expected, &job.heap().read_vec(buffer)?);
+    job.same(|| "after a refused get".to_owned(), &expected, &job.heap().read_vec(buffer)?);
     job.free(buffer).await
 }

@@ -23,7 +23,9 @@ async fn same_everywhere<X: Transport>(job: &Job<'_, X>, what: &str, mine: &[u64
 }
 
 /// Random allocations and frees: the same offsets on every PE, no two that share a byte, each kept as it was written.
-pub(in crate::conformance) async fn heap_same_offsets_everywhere<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn heap_same_offsets_everywhere<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     let mut random = job.shared_random();
     let mut live: Vec<(SymSlice<u8>, u8)> = Vec::new();
     let mut offsets = Vec::new();
@@ -49,7 +51,7 @@ pub(in crate::conformance) async fn heap_same_offsets_everywhere<X: Transport>(j
     same_everywhere(job, "offsets of allocations", &offsets).await?;
     for (slice, value) in live {
         let found = job.heap().read_vec(slice)?;
-        job.same_bytes(|| format!("an allocation, in the end"), &vec![value; slice.len()], &found);
+        job.same_bytes(|| "an allocation, in the end".to_owned(), &vec![value; slice.len()], &found);
         job.free(slice).await?;
     }
     Ok(())
@@ -62,7 +64,7 @@ pub(in crate::conformance) async fn heap_alignment<X: Transport>(job: &Job<'_, X
         let align = 1_u64 << power;
         let slice = job.align::<u16>(align, 3).await?;
         job.same(|| format!("offset modulo {align}"), 0, slice.offset() % align.max(2));
-        job.same(|| format!("elements of an aligned allocation"), 3, slice.len());
+        job.same(|| "elements of an aligned allocation".to_owned(), 3, slice.len());
         all.push(slice);
     }
     for slice in all {
@@ -71,8 +73,8 @@ pub(in crate::conformance) async fn heap_alignment<X: Transport>(job: &Job<'_, X
     let odd = job.alloc::<u8>(1).await?;
     let wide = job.alloc::<u64>(1).await?;
     let wider = job.alloc::<u128>(2).await?;
-    job.same(|| format!("offset modulo 8 of a u64"), 0, wide.offset() % 8);
-    job.same(|| format!("offset modulo 16 of a u128"), 0, wider.offset() % align_of::<u128>() as u64);
+    job.same(|| "offset modulo 8 of a u64".to_owned(), 0, wide.offset() % 8);
+    job.same(|| "offset modulo 16 of a u128".to_owned(), 0, wider.offset() % align_of::<u128>() as u64);
     job.free(odd).await?;
     job.free(wide).await?;
     job.free(wider).await
@@ -112,14 +114,26 @@ pub(in crate::conformance) async fn heap_reuse_and_coalescing<X: Transport>(job:
             job.free(four[which]).await?;
         }
         let after = job.heap().stats();
-        job.same(|| format!("largest free piece after frees in order {order:?}"), before.largest_free, after.largest_free);
+        job.same(
+            || format!("largest free piece after frees in order {order:?}"),
+            before.largest_free,
+            after.largest_free,
+        );
     }
     // All that is free in one piece can be had in one piece.
     let all = job.alloc::<u8>(before.largest_free as usize).await?;
     job.heap().write(all.slice(all.len() - 3..)?, b"end")?;
-    job.same(|| format!("largest free piece when it is taken"), true, job.heap().stats().largest_free < before.largest_free.max(1));
+    job.same(
+        || "largest free piece when it is taken".to_owned(),
+        true,
+        job.heap().stats().largest_free < before.largest_free.max(1),
+    );
     job.free(all).await?;
-    job.same(|| format!("largest free piece in the end"), before.largest_free, job.heap().stats().largest_free);
+    job.same(
+        || "largest free piece in the end".to_owned(),
+        before.largest_free,
+        job.heap().stats().largest_free,
+    );
     Ok(())
 }
 
@@ -127,17 +141,20 @@ pub(in crate::conformance) async fn heap_reuse_and_coalescing<X: Transport>(job:
 pub(in crate::conformance) async fn heap_size_zero<X: Transport>(job: &Job<'_, X>) -> Result<()> {
     let before = job.heap().stats().allocations;
     let (a, b) = (job.alloc::<u64>(0).await?, job.calloc::<u64>(0).await?);
-    job.same(|| format!("elements and bytes"), (0, 0, true), (a.len(), b.byte_len(), a.is_empty()));
-    job.same(|| format!("allocations"), before + 2, job.heap().stats().allocations);
-    job.holds(|| format!("two of them are not the same"), a != b);
+    job.same(|| "elements and bytes".to_owned(), (0, 0, true), (a.len(), b.byte_len(), a.is_empty()));
+    job.same(|| "allocations".to_owned(), before + 2, job.heap().stats().allocations);
+    job.holds(|| "two of them are not the same".to_owned(), a != b);
     job.put_nbi(a, b, job.to_right(1))?;
     job.get_nbi(b, a, job.to_right(1))?;
     job.put_bytes_nbi(a.bytes(), bytes::Bytes::new(), job.to_right(1))?;
     job.quiet().await?;
-    job.same(|| format!("what is in it"), Vec::<u64>::new(), job.heap().read_vec(a)?);
-    job.refused(|| format!("its first element"), "BadSlice", a.slice(..1), |e| {
-        matches!(e, crate::Error::BadSlice { .. })
-    });
+    job.same(|| "what is in it".to_owned(), Vec::<u64>::new(), job.heap().read_vec(a)?);
+    job.refused(
+        || "its first element".to_owned(),
+        "BadSlice",
+        a.slice(..1),
+        |e| matches!(e, crate::Error::BadSlice { .. }),
+    );
     job.free(a).await?;
     job.free(b).await
 }
@@ -145,20 +162,30 @@ pub(in crate::conformance) async fn heap_size_zero<X: Transport>(job: &Job<'_, X
 /// Sizes and counts go up and down with what is allocated.
 pub(in crate::conformance) async fn heap_statistics<X: Transport>(job: &Job<'_, X>) -> Result<()> {
     let before = job.heap().stats();
-    job.same(|| format!("used and free in all"), before.size, before.used + before.free);
+    job.same(|| "used and free in all".to_owned(), before.size, before.used + before.free);
     let a = job.alloc::<u8>(1000).await?;
     let b = job.calloc::<u32>(5000).await?;
     let with = job.heap().stats();
-    job.same(|| format!("allocations"), before.allocations + 2, with.allocations);
-    job.same(|| format!("size"), before.size, with.size);
-    job.same(|| format!("used and free with two allocations"), with.size, with.used + with.free);
+    job.same(|| "allocations".to_owned(), before.allocations + 2, with.allocations);
+    job.same(|| "size".to_owned(), before.size, with.size);
+    job.same(|| "used and free with two allocations".to_owned(), with.size, with.used + with.free);
     let (grown, asked) = (with.used - before.used, 1000 + 4 * 5000);
-    job.holds(|| format!("{grown} bytes are used for {asked} asked for"), (asked..asked + 4096).contains(&grown));
-    job.holds(|| format!("the peak is what is used or more"), with.peak >= with.used && with.peak >= before.peak);
+    job.holds(
+        || format!("{grown} bytes are used for {asked} asked for"),
+        (asked..asked + 4096).contains(&grown),
+    );
+    job.holds(
+        || "the peak is what is used or more".to_owned(),
+        with.peak >= with.used && with.peak >= before.peak,
+    );
     job.free(a).await?;
     job.free(b).await?;
     let after = job.heap().stats();
-    job.same(|| format!("used after free"), (before.used, before.allocations), (after.used, after.allocations));
-    job.same(|| format!("peak after free"), with.peak, after.peak);
+    job.same(
+        || "used after free".to_owned(),
+        (before.used, before.allocations),
+        (after.used, after.allocations),
+    );
+    job.same(|| "peak after free".to_owned(), with.peak, after.peak);
     same_everywhere(job, "statistics", &[after.size, after.used, after.free, after.largest_free]).await
 }

@@ -19,7 +19,9 @@ async fn still_usable<X: Transport>(job: &Job<'_, X>, after: &str) -> Result<()>
 }
 
 /// More than there is, and more than can be: `HeapFull` with what was asked, what is free and the largest piece.
-pub(in crate::conformance) async fn heap_full_says_what_there_is<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn heap_full_says_what_there_is<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     let part = job.alloc::<u8>(5000).await?;
     let before = job.heap().stats();
     let largest = before.largest_free as usize;
@@ -30,9 +32,14 @@ pub(in crate::conformance) async fn heap_full_says_what_there_is<X: Transport>(j
                 if *asked >= len as u64 && (*free, *largest, *size) == (before.free, before.largest_free, before.size))
         });
         let result = job.calloc::<u64>(len).await;
-        job.refused(|| format!("calloc of {len} words"), "HeapFull", result, |e| matches!(e, Error::HeapFull { .. }));
+        job.refused(
+            || format!("calloc of {len} words"),
+            "HeapFull",
+            result,
+            |e| matches!(e, Error::HeapFull { .. }),
+        );
     }
-    job.same(|| format!("statistics after refused calls"), before, job.heap().stats());
+    job.same(|| "statistics after refused calls".to_owned(), before, job.heap().stats());
     still_usable(job, "HeapFull").await?;
     job.free(part).await
 }
@@ -46,9 +53,12 @@ async fn refused_alignment<T: Pod, X: Transport>(
     if let Ok(slice) = result {
         job.free(slice).await?;
     }
-    job.refused(|| format!("align of {of} to {align}"), "BadAlignment", result, |e| {
-        matches!(e, Error::BadAlignment { .. })
-    });
+    job.refused(
+        || format!("align of {of} to {align}"),
+        "BadAlignment",
+        result,
+        |e| matches!(e, Error::BadAlignment { .. }),
+    );
     Ok(())
 }
 
@@ -60,7 +70,7 @@ pub(in crate::conformance) async fn heap_bad_alignment<X: Transport>(job: &Job<'
         // That it is wrong does not depend on the element.
         refused_alignment(job, align, "words", job.align::<u64>(align, 10).await).await?;
     }
-    job.same(|| format!("used after refused calls"), before.used, job.heap().stats().used);
+    job.same(|| "used after refused calls".to_owned(), before.used, job.heap().stats().used);
     still_usable(job, "BadAlignment").await
 }
 
@@ -70,21 +80,32 @@ pub(in crate::conformance) async fn heap_asymmetric_sizes<X: Transport>(job: &Jo
     for odd in [0, n / 2, n - 1] {
         let before = job.heap().stats();
         let result = job.alloc::<u8>(if me == odd { 2000 } else { 1000 }).await;
-        job.refused(|| format!("alloc where PE {odd} differs"), "Asymmetric that names it", result, |e| {
-            // Of two PEs either may be the odd one.
-            matches!(e, Error::Asymmetric { odd: named, my_pe, .. }
+        job.refused(
+            || format!("alloc where PE {odd} differs"),
+            "Asymmetric that names it",
+            result,
+            |e| {
+                // Of two PEs either may be the odd one.
+                matches!(e, Error::Asymmetric { odd: named, my_pe, .. }
                 if *my_pe == me && named.len() == 1 && (n == 2 || named.contains(odd)))
-        });
+            },
+        );
         let result = job.align::<u8>(if me == odd { 128 } else { 64 }, 1000).await;
-        job.refused(|| format!("align where PE {odd} differs"), "Asymmetric", result, |e| {
-            matches!(e, Error::Asymmetric { .. })
-        });
+        job.refused(
+            || format!("align where PE {odd} differs"),
+            "Asymmetric",
+            result,
+            |e| matches!(e, Error::Asymmetric { .. }),
+        );
         // Bytes are what counts, not how they are called: only PE `odd` asks for more than there is.
         let result = job.alloc::<u8>(if me == odd { usize::MAX } else { 1 }).await;
-        job.refused(|| format!("alloc where PE {odd} wants too much"), "Asymmetric", result, |e| {
-            matches!(e, Error::Asymmetric { .. })
-        });
-        job.same(|| format!("statistics after refused calls"), before, job.heap().stats());
+        job.refused(
+            || format!("alloc where PE {odd} wants too much"),
+            "Asymmetric",
+            result,
+            |e| matches!(e, Error::Asymmetric { .. }),
+        );
+        job.same(|| "statistics after refused calls".to_owned(), before, job.heap().stats());
         still_usable(job, "Asymmetric").await?;
     }
     Ok(())
@@ -110,7 +131,7 @@ pub(in crate::conformance) async fn heap_asymmetric_calls<X: Transport>(job: &Jo
         job.refused(|| format!("calloc on PE {odd}, alloc on the others"), "Asymmetric", result, asymmetric);
         let result = job.free(if mine { a } else { b }).await;
         job.refused(|| format!("free of another on PE {odd}"), "Asymmetric", result, asymmetric);
-        job.same(|| format!("used after refused calls"), before.used, job.heap().stats().used);
+        job.same(|| "used after refused calls".to_owned(), before.used, job.heap().stats().used);
     }
     // Neither is freed anywhere.
     job.heap().fill(a, 1)?;
@@ -128,15 +149,18 @@ pub(in crate::conformance) async fn heap_free_of_a_part<X: Transport>(job: &Job<
     for (start, end) in [(1, 1000), (500, 600), (999, 999), (1000, 1000), (0, 200), (0, 0)] {
         let result = job.free(whole.slice(start..end)?).await;
         let accepted = result.is_ok();
-        job.refused(|| format!("free of {start}..{end} of 1000 bytes"), "NotLive", result, |e| {
-            matches!(e, Error::NotLive { .. })
-        });
+        job.refused(
+            || format!("free of {start}..{end} of 1000 bytes"),
+            "NotLive",
+            result,
+            |e| matches!(e, Error::NotLive { .. }),
+        );
         if accepted {
             // It is gone; nothing more can be seen here.
             return still_usable(job, "free of a part").await;
         }
     }
-    job.same(|| format!("statistics after refused calls"), before, job.heap().stats());
+    job.same(|| "statistics after refused calls".to_owned(), before, job.heap().stats());
     job.heap().fill(whole, 3)?;
     still_usable(job, "free of a part").await?;
     job.free(whole).await
@@ -147,10 +171,10 @@ pub(in crate::conformance) async fn heap_double_free<X: Transport>(job: &Job<'_,
     let once = job.alloc::<u8>(1000).await?;
     job.free(once).await?;
     let not_live = |e: &Error| matches!(e, Error::NotLive { .. });
-    job.refused(|| format!("a second free"), "NotLive", job.free(once).await, not_live);
+    job.refused(|| "a second free".to_owned(), "NotLive", job.free(once).await, not_live);
     let again = job.calloc::<u8>(1000).await?;
-    job.refused(|| format!("a free of what is used again"), "NotLive", job.free(once).await, not_live);
-    job.same_bytes(|| format!("what is used again"), &[0; 1000], &job.heap().read_vec(again)?);
+    job.refused(|| "a free of what is used again".to_owned(), "NotLive", job.free(once).await, not_live);
+    job.same_bytes(|| "what is used again".to_owned(), &[0; 1000], &job.heap().read_vec(again)?);
     still_usable(job, "a second free").await?;
     job.free(again).await
 }

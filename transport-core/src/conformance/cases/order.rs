@@ -96,7 +96,8 @@ pub(in crate::conformance) async fn fence_in_a_stream<X: Transport>(job: &Job<'_
                 job.holds(|| format!("round {round}: flag {now} is one of 1 to {CHUNKS}"), now <= CHUNKS);
                 let now = if came { now.min(CHUNKS) } else { CHUNKS };
                 let found = job.heap().read_vec(dst.part(side, 2)?.slice(seen * EACH..now * EACH)?)?;
-                let what = || format!("round {round}: chunks {seen} to {now} of PE {writer}, whose flag was seen");
+                let what =
+                    || format!("round {round}: chunks {seen} to {now} of PE {writer}, whose flag was seen");
                 job.same_bytes(what, &expected[seen * EACH..now * EACH], &found);
                 seen = now;
             }

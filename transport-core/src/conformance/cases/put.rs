@@ -25,7 +25,8 @@ pub(in crate::conformance) async fn put_every_size<X: Transport>(job: &Job<'_, X
                 job.put_nbi(dst.slice(GUARD + to..GUARD + to + len)?, part, target)?;
                 complete(job, turn).await?;
                 let expected = guarded(total, to, &pattern(len, mix(&[writer, turn])));
-                let what = || format!("target of a put of {len} bytes, offset {from} to {to}, from PE {writer}");
+                let what =
+                    || format!("target of a put of {len} bytes, offset {from} to {to}, from PE {writer}");
                 job.same_bytes(what, &expected, &job.heap().read_vec(dst)?);
             }
         }
@@ -85,7 +86,9 @@ pub(in crate::conformance) async fn put_is_written_once<X: Transport>(job: &Job<
 }
 
 /// After `quiet` the source may be changed; the target keeps what it was.
-pub(in crate::conformance) async fn put_source_is_free_after_quiet<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn put_source_is_free_after_quiet<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     const LEN: usize = 40_000;
     let (me, n) = (job.my_pe(), job.n_pes());
     let (src, dst) = (job.alloc::<u8>(LEN).await?, job.alloc::<u8>(LEN * 2).await?);
@@ -120,7 +123,7 @@ pub(in crate::conformance) async fn put_to_self<X: Transport>(job: &Job<'_, X>) 
     job.quiet().await?;
     let mut expected = values.clone();
     expected.copy_within(..100, 200);
-    job.same(|| format!("puts to itself"), &expected, &job.heap().read_vec(buffer)?);
+    job.same(|| "puts to itself".to_owned(), &expected, &job.heap().read_vec(buffer)?);
     for (to, from) in [(0..100, 1..101), (1..101, 0..100), (50..150, 149..249)] {
         let result = job.put_nbi(buffer.slice(to.clone())?, buffer.slice(from.clone())?, me);
         let what = || format!("put to itself of {from:?} to {to:?}");
@@ -134,11 +137,11 @@ pub(in crate::conformance) async fn put_to_self<X: Transport>(job: &Job<'_, X>) 
         let from = job.to_left(1) as u32;
         let theirs: Vec<u32> = (101..200).map(|i| i * 7 + from).collect();
         let found = job.heap().read_vec(buffer.slice(1..100)?)?;
-        job.same(|| format!("a put whose ranges overlap, on two PEs"), theirs, found);
+        job.same(|| "a put whose ranges overlap, on two PEs".to_owned(), theirs, found);
     } else {
         job.barrier_all().await?;
     }
     job.quiet().await?;
-    job.same(|| format!("what refused puts left"), expected[250], job.heap().read_vec(buffer)?[250]);
+    job.same(|| "what refused puts left".to_owned(), expected[250], job.heap().read_vec(buffer)?[250]);
     job.free(buffer).await
 }

@@ -28,7 +28,8 @@ pub(in crate::conformance) async fn put_bytes_every_size<X: Transport>(job: &Job
                 job.put_bytes_nbi(dst.slice(GUARD + to..GUARD + to + len)?, data, target)?;
                 complete(job, turn).await?;
                 let expected = guarded(total, to, &pattern(len, mix(&[writer, turn])));
-                let what = || format!("target of a put of {len} bytes cut at {from}, to {to}, from PE {writer}");
+                let what =
+                    || format!("target of a put of {len} bytes cut at {from}, to {to}, from PE {writer}");
                 job.same_bytes(what, &expected, &job.heap().read_vec(dst)?);
             }
         }
@@ -64,6 +65,6 @@ pub(in crate::conformance) async fn put_bytes_is_kept<X: Transport>(job: &Job<'_
     // Bytes without an owner, of a length of their own.
     job.put_bytes_nbi(dst.slice(3..16)?, Bytes::from_static(b"static bytes!"), job.to_right(1))?;
     job.barrier_all().await?;
-    job.same_bytes(|| format!("static bytes"), b"static bytes!", &job.heap().read_vec(dst.slice(3..16)?)?);
+    job.same_bytes(|| "static bytes".to_owned(), b"static bytes!", &job.heap().read_vec(dst.slice(3..16)?)?);
     job.free(dst).await
 }

@@ -18,7 +18,9 @@ pub(in crate::conformance) async fn put_signal_after_its_data<X: Transport>(job:
     for round in 0..job.rounds(150) {
         let (target, writer) = (job.to_right(round % n), job.to_left(round % n));
         let lens: [usize; SLOTS] =
-            std::array::from_fn(|_| if shared.once_in(4) { shared.below(LONGEST) } else { shared.below(130) });
+            std::array::from_fn(
+                |_| if shared.once_in(4) { shared.below(LONGEST) } else { shared.below(130) },
+            );
         let value = 1 + round as u64;
         for (slot, &len) in lens.iter().enumerate() {
             let part = src.part(slot, SLOTS)?.slice(..len)?;
@@ -31,7 +33,8 @@ pub(in crate::conformance) async fn put_signal_after_its_data<X: Transport>(job:
         for slot in order {
             job.signal_wait_until(signals.slice(slot..=slot)?, Cmp::Eq, value).await?;
             let found = job.heap().read_vec(dst.part(slot, SLOTS)?.slice(..lens[slot])?)?;
-            let what = || format!("round {round}: {} bytes of PE {writer}, whose signal was seen", lens[slot]);
+            let what =
+                || format!("round {round}: {} bytes of PE {writer}, whose signal was seen", lens[slot]);
             job.same_bytes(what, &pattern(lens[slot], mix(&[writer, round, slot])), &found);
         }
         job.barrier_all().await?;
@@ -83,12 +86,12 @@ pub(in crate::conformance) async fn put_signal_without_data<X: Transport>(job: &
     job.put_signal_nbi(none, none, first, SignalOp::Add(8), target)?;
     job.put_signal_nbi(data, data, second, SignalOp::Set(5), job.my_pe())?;
     let found = job.signal_wait_until(first, Cmp::Eq, 7).await?;
-    job.same(|| format!("a word set to the largest value plus 8"), 7, found);
-    job.same(|| format!("equal range to itself"), 5, job.signal_wait_until(second, Cmp::Eq, 5).await?);
+    job.same(|| "a word set to the largest value plus 8".to_owned(), 7, found);
+    job.same(|| "equal range to itself".to_owned(), 5, job.signal_wait_until(second, Cmp::Eq, 5).await?);
     // Signals alone are completed by quiet and barrier as puts are.
     job.put_signal_nbi(none, none, third, SignalOp::Set(9), target)?;
     job.barrier_all().await?;
-    job.same(|| format!("a signal without data after a barrier"), 9, job.heap().load(third)?);
+    job.same(|| "a signal without data after a barrier".to_owned(), 9, job.heap().load(third)?);
     job.free(data).await?;
     job.free(signals).await
 }
@@ -136,7 +139,11 @@ pub(in crate::conformance) async fn put_signal_round_the_ring<X: Transport>(job:
         if me == 0 {
             job.signal_wait_until(signal, Cmp::Eq, value).await?;
             let expected: Vec<u64> = (0..n as u64).map(|pe| value * 1000 + pe).chain([0]).collect();
-            job.same(|| format!("round {round}: the message after all PEs"), expected, job.heap().read_vec(data)?);
+            job.same(
+                || format!("round {round}: the message after all PEs"),
+                expected,
+                job.heap().read_vec(data)?,
+            );
         }
     }
     job.barrier_all().await?;

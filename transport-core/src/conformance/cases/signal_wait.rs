@@ -33,7 +33,11 @@ pub(in crate::conformance) async fn signal_wait_every_cmp<X: Transport>(job: &Jo
             let found = job.signal_wait_until(word, cmp, value).await?;
             job.same(|| format!("round {round}: word answered by a wait for {symbol} {value}"), after, found);
             let again = job.signal_wait_until(word, cmp, value).await?;
-            job.same(|| format!("round {round}: a wait for {symbol} {value} that holds already"), after, again);
+            job.same(
+                || format!("round {round}: a wait for {symbol} {value} that holds already"),
+                after,
+                again,
+            );
             job.barrier_all().await?;
         }
     }
@@ -42,7 +46,9 @@ pub(in crate::conformance) async fn signal_wait_every_cmp<X: Transport>(job: &Jo
 }
 
 /// A word that a plain put or an atomic writes is seen too.
-pub(in crate::conformance) async fn signal_wait_sees_plain_puts<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn signal_wait_sees_plain_puts<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     let (src, word) = (job.calloc::<u64>(1).await?, job.calloc::<u64>(1).await?);
     for round in 0..job.rounds(6).min(120) as u64 {
         job.heap().write(src, &[2 * round + 1])?;
@@ -61,19 +67,24 @@ pub(in crate::conformance) async fn signal_wait_sees_plain_puts<X: Transport>(jo
 }
 
 /// What does not come ends the wait at the deadline, which says where and what was there; the word is usable after.
-pub(in crate::conformance) async fn signal_wait_ends_at_the_deadline<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn signal_wait_ends_at_the_deadline<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     let (none, word) = (job.calloc::<u8>(0).await?, job.calloc::<u64>(1).await?);
     job.heap().write(word, &[41])?;
     let usual = job.timeout();
     job.endpoint().set_timeout(Duration::from_millis(30));
     let result = job.signal_wait_until(word, Cmp::Gt, 41).await;
     job.endpoint().set_timeout(usual);
-    job.refused(|| format!("a wait for what does not come"), "SignalTimeout with offset and value", result, |e| {
-        matches!(e, Error::SignalTimeout { offset, value: 41, .. } if *offset == word.offset())
-    });
+    job.refused(
+        || "a wait for what does not come".to_owned(),
+        "SignalTimeout with offset and value",
+        result,
+        |e| matches!(e, Error::SignalTimeout { offset, value: 41, .. } if *offset == word.offset()),
+    );
     job.barrier_all().await?;
     job.put_signal_nbi(none, none, word, SignalOp::Add(1), job.to_right(1))?;
-    job.same(|| format!("the same wait, later"), 42, job.signal_wait_until(word, Cmp::Gt, 41).await?);
+    job.same(|| "the same wait, later".to_owned(), 42, job.signal_wait_until(word, Cmp::Gt, 41).await?);
     job.free(none).await?;
     job.free(word).await
 }

@@ -18,10 +18,12 @@ fn on_threads(work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
     thread::scope(|scope| {
         let work = &work;
         let threads: Vec<_> = (0..THREADS).map(|which| scope.spawn(move || work(which))).collect();
-        threads
+        // All are joined before the first error ends this: a thread left over would panic unseen.
+        let results: Vec<_> = threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .fold(Ok(()), |first, result| first.and(result))
+            .collect();
+        results.into_iter().collect()
     })
 }
 
@@ -56,7 +58,9 @@ pub(in crate::conformance) async fn put_from_several_threads<X: Transport>(job: 
 }
 
 /// Put, quiet, get back, atomics and signals, on several threads of each PE; each finds its own bytes.
-pub(in crate::conformance) async fn every_call_from_several_threads<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+pub(in crate::conformance) async fn every_call_from_several_threads<X: Transport>(
+    job: &Job<'_, X>,
+) -> Result<()> {
     const EACH: usize = 600;
     let (me, n) = (job.my_pe(), job.n_pes());
     let (src, dst) = (job.alloc::<u8>(THREADS * EACH).await?, job.alloc::<u8>(THREADS * EACH).await?);
@@ -65,7 +69,8 @@ pub(in crate::conformance) async fn every_call_from_several_threads<X: Transport
     let rounds = job.rounds(30);
     let target = job.to_right(1);
     on_threads(|which| {
-        let (from, to, back) = (src.part(which, THREADS)?, dst.part(which, THREADS)?, back.part(which, THREADS)?);
+        let (from, to, back) =
+            (src.part(which, THREADS)?, dst.part(which, THREADS)?, back.part(which, THREADS)?);
         for round in 0..rounds {
             let sent = pattern(EACH, mix(&[me, which, round]));
             job.heap().write(from, &sent)?;

@@ -1,0 +1,168 @@
+//! What the demo does, on any backend.
+
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use demos::Job;
+use transport_core::collectives::AllGatherAlgorithm;
+use transport_core::graph::{CaptureMode, DeviceBuffer, Graph, GraphError, HostBuffer, Stream, kernels};
+use transport_core::{SymSlice, Transport, wait};
+
+/// What was asked for, checked.
+pub(crate) struct Plan {
+    /// Elements of each PE.
+    pub(crate) elements: usize,
+    /// How often the graph is launched.
+    pub(crate) loops: u64,
+    /// The device of this PE.
+    pub(crate) device: usize,
+    /// How the AllGather is done.
+    pub(crate) algorithm: AllGatherAlgorithm,
+    /// Where the graph is drawn.
+    pub(crate) dot: Option<PathBuf>,
+}
+
+impl Job for Plan {
+    type Output = Result<(), String>;
+
+    fn run<X: Transport>(self, transport: X) -> Self::Output {
+        let transport = Arc::new(transport);
+        let worked = self.work(&transport);
+        match &worked {
+            Ok(()) => wait::block_on(transport.finalize()).map_err(|error| error.to_string()),
+            Err(message) => {
+                // The others need not wait for this PE; what it says first is why.
+                transport.abort(message);
+                worked
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// The rounds; `Err` says what went wrong, and wrong results are an error too.
+    fn work<X: Transport>(&self, transport: &Arc<X>) -> Result<(), String> {
+        let mut buffers = Buffers::new(&**transport, self.elements).map_err(|error| error.to_string())?;
+        let (pe, n_pes, backend) = (transport.my_pe(), transport.n_pes(), transport.backend());
+        say(&format!("relative pe={pe} of {n_pes}: device {}, backend {backend}", self.device))?;
+
+        let wrong = buffers.rounds(transport, self).map_err(|error| error.to_string())?;
+        if wrong > 0 {
+            return Err(format!("{wrong} of {} rounds gave a wrong result", self.loops));
+        }
+        say(&format!("check transport result success, relative pe={pe}"))
+    }
+}
+
+/// All memory of the job; `all` is `n_pes` times the elements of one PE.
+struct Buffers {
+    ptr: SymSlice<i32>,
+    b_ptr: SymSlice<i32>,
+    add: DeviceBuffer<i32>,
+    temp: DeviceBuffer<i32>,
+    c: DeviceBuffer<i32>,
+    y_host: HostBuffer<i32>,
+    /// `y_host`, to look at.
+    y: Vec<i32>,
+    elements: usize,
+}
+
+impl Buffers {
+    /// Allocates, and sets this PE's parts of `ptr`, `b_ptr` and `add` to its number plus ten.
+    fn new<X: Transport>(transport: &X, elements: usize) -> Result<Self, GraphError> {
+        let (my_pe, n_pes) = (transport.my_pe(), transport.n_pes());
+        let all = n_pes * elements;
+        let (ptr, b_ptr) = wait::block_on(async {
+            let ptr = transport.alloc::<i32>(all).await?;
+            transport.alloc::<i32>(all).await.map(|b_ptr| (ptr, b_ptr))
+        })?;
+        let mine = my_pe * elements..(my_pe + 1) * elements;
+        let value = first_value(my_pe);
+        transport.heap().fill(ptr.slice(mine.clone())?, value)?;
+        transport.heap().fill(b_ptr.slice(mine.clone())?, value)?;
+        let mut add = vec![0; all];
+        add[mine].fill(value);
+        Ok(Self {
+            ptr,
+            b_ptr,
+            add: DeviceBuffer::from_slice(&add)?,
+            temp: DeviceBuffer::zeroed(all)?,
+            c: DeviceBuffer::zeroed(all)?,
+            y_host: HostBuffer::zeroed(all)?,
+            y: vec![0; all],
+            elements,
+        })
+    }
+
+    /// Captures in the first round, launches in all, checks after each. Answers how many rounds gave a wrong result.
+    fn rounds<X: Transport>(&mut self, transport: &Arc<X>, plan: &Plan) -> Result<u64, GraphError> {
+        let stream = Stream::create(Arc::clone(transport))?;
+        let mut captured = None;
+        let mut wrong = 0;
+        for round in 0..plan.loops {
+            let graph = match &captured {
+                Some(graph) => graph,
+                None => {
+                    let graph = self.capture(&stream, plan.algorithm)?;
+                    if let Some(file) = &plan.dot {
+                        draw(&graph, file);
+                    }
+                    captured.insert(graph)
+                }
+            };
+            graph.launch(&stream)?;
+            stream.memcpy_async(&self.y_host, &self.c)?;
+            stream.synchronize()?;
+            self.y_host.read(&mut self.y)?;
+            wrong += u64::from(!self.check(transport.my_pe(), round));
+        }
+        Ok(wrong)
+    }
+
+    /// The program of one round: temp = ptr + add; ptr = temp; gather ptr; gather b_ptr; c = ptr + b_ptr.
+    fn capture<X: Transport>(
+        &self,
+        stream: &Stream<X>,
+        algorithm: AllGatherAlgorithm,
+    ) -> Result<Graph, GraphError> {
+        stream.capture_begin(CaptureMode::Relaxed)?;
+        stream.launch_kernel(kernels::vector_add(&self.temp, self.ptr, &self.add))?;
+        stream.memcpy_async(self.ptr, &self.temp)?;
+        stream.all_gather_in_place(self.ptr, algorithm)?;
+        stream.all_gather_in_place(self.b_ptr, algorithm)?;
+        stream.launch_kernel(kernels::vector_add(&self.c, self.ptr, self.b_ptr))?;
+        stream.capture_end()
+    }
+
+    /// Whether the round's result is right; the first wrong element of each PE's part is shown.
+    fn check(&self, my_pe: usize, round: u64) -> bool {
+        let mut right = true;
+        for (pe, part) in self.y.chunks(self.elements.max(1)).enumerate() {
+            let expected = first_value(pe).wrapping_mul(3_i32.wrapping_add(round as i32));
+            if let Some((j, actual)) = part.iter().enumerate().find(|&(_, actual)| *actual != expected) {
+                right = false;
+                let idx = self.elements * pe + j;
+                let _ = say(&format!(
+                    "ERROR loop: {round}, pe: {my_pe}, pe_id: {pe}, idx: {idx}, actual: {actual} != expected: {expected}"
+                ));
+            }
+        }
+        right
+    }
+}
+
+/// What a PE's part holds at first.
+fn first_value(pe: usize) -> i32 {
+    (pe as i32).wrapping_add(10)
+}
+
+fn draw(graph: &Graph, file: &Path) {
+    if let Err(error) = std::fs::write(file, graph.to_dot()) {
+        tracing::error!("the graph is not drawn: {}: {error}", file.display());
+    }
+}
+
+fn say(line: &str) -> Result<(), String> {
+    writeln!(stdout(), "{line}").map_err(|error| format!("standard output: {error}"))
+}

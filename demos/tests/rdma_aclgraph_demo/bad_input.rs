@@ -1,0 +1,135 @@
+//! Input that cannot be: one clear error each, exit code 1, and soon.
+
+use std::net::TcpListener;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::harness::{demo, free_port, run_all, text, wait};
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// The demo with these arguments fails with exit code 1, and standard error has each of these texts.
+fn fails(command: &mut Command, says: &[&str]) {
+    let output = wait(command.spawn().unwrap(), LIMIT);
+    let (out, err) = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{command:?}: {out} {err}");
+    assert!(!out.contains("SUCCESS") && !out.contains("success"), "{out}");
+    for says in says {
+        assert!(err.contains(says), "{command:?} does not say {says:?} but: {err}");
+    }
+    assert!(!err.contains("panicked"), "{err}");
+}
+
+fn six(arguments: [&str; 6]) -> Command {
+    demo(&arguments)
+}
+
+#[test]
+fn a_wrong_count_of_arguments_shows_the_usage() {
+    for count in [1, 2, 5, 7] {
+        let arguments: Vec<&str> = ["2", "0", "tcp://127.0.0.1:1", "1", "0", "0", "9"][..count].to_vec();
+        fails(&mut demo(&arguments), &["Usage: ", "<n_pes> <pe_id> <ipport> <g_npus> <f_pe> <f_npu>"]);
+    }
+    fails(&mut demo(&[]), &["SHMEM_PE", "--help"]);
+    fails(&mut demo(&["--no-such-option"]), &["--no-such-option"]);
+}
+
+#[test]
+fn numbers_that_are_none_or_out_of_range() {
+    let address = "tcp://127.0.0.1:9";
+    fails(&mut six(["two", "0", address, "1", "0", "0"]), &["<n_pes>", "\"two\""]);
+    fails(&mut six(["2", "-1", address, "1", "0", "0"]), &["-1"]);
+    fails(&mut six(["2", "0x1", address, "1", "0", "0"]), &["<pe_id>", "0x1"]);
+    fails(&mut six(["0", "0", address, "1", "0", "0"]), &["n_pes", "0"]);
+    fails(&mut six(["2", "2", address, "1", "0", "0"]), &["<pe_id>", "2"]);
+    fails(&mut six(["99999999999999999999", "0", address, "1", "0", "0"]), &["99999999999999999999"]);
+    fails(&mut six(["2", "0", address, "0", "0", "0"]), &["<g_npus>", "PE 0"]);
+    fails(&mut six(["2", "0", address, "x", "0", "0"]), &["<g_npus>"]);
+    fails(&mut six(["2", "0", address, "1", "1", "0"]), &["<f_pe>"]);
+    fails(&mut six(["2", "0", address, "1", "", "0"]), &["<f_pe>"]);
+    fails(&mut six(["2", "0", address, "1", "0", "99999999999999999999"]), &["<f_npu>"]);
+    for (option, value) in [("--loops", "0"), ("--loops", "x"), ("--elements", "-3"), ("--elements", "18446744073709551615")] {
+        fails(six(["1", "0", address, "1", "0", "0"]).args([option, value]), &[option]);
+    }
+    for heap in ["0", "1", "65535", "41GiB", "1QiB", "-1"] {
+        fails(six(["1", "0", address, "1", "0", "0"]).arg(format!("--heap={heap}")), &["--heap"]);
+    }
+    fails(six(["1", "0", address, "1", "0", "0"]).args(["--timeout", "soon"]), &["--timeout"]);
+    fails(six(["1", "0", address, "1", "0", "0"]).args(["--backend", "carrier-pigeon"]), &["carrier-pigeon", "loopback"]);
+}
+
+#[test]
+fn addresses_that_are_none() {
+    for address in ["", "tcp://", "127.0.0.1", "tcp://127.0.0.1", "tcp://127.0.0.1:", "tcp://127.0.0.1:70000", "udp://127.0.0.1:1", "::1:80"] {
+        fails(&mut six(["2", "0", address, "2", "0", "0"]), &["<ipport>"]);
+    }
+    fails(&mut six(["2", "0", "tcp://192.0.2.1:8899", "2", "0", "0"]), &["192.0.2.1"]);
+    fails(&mut six(["2", "0", "tcp://no-such-host.invalid:8899", "2", "0", "0", ]).args(["--timeout", "3"]), &["no-such-host.invalid"]);
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let holder = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = format!("tcp://{}", holder.local_addr().unwrap());
+    fails(&mut six(["2", "0", &address, "2", "0", "0"]), &[&address["tcp://".len()..], "in use"]);
+}
+
+#[test]
+fn a_rendezvous_that_never_answers_or_is_not_there() {
+    let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = format!("tcp://{}", silent.local_addr().unwrap());
+    fails(six(["2", "1", &address, "2", "0", "0"]).args(["--timeout", "1"]), &["PE 1", &address["tcp://".len()..]]);
+    let address = format!("tcp://127.0.0.1:{}", free_port());
+    fails(six(["2", "1", &address, "2", "0", "0"]).args(["--timeout", "1"]), &["PE 1", "refused"]);
+    fails(six(["3", "0", &address, "3", "0", "0"]).args(["--timeout", "1"]), &["PEs 1, 2"]);
+}
+
+/// Runs PEs that do not fit, and asserts that every one of them fails and says these.
+fn all_fail(commands: Vec<Command>, says: &[&str]) {
+    for output in run_all(commands, LIMIT) {
+        let (out, err) = text(&output);
+        assert_eq!(output.status.code(), Some(1), "{out} {err}");
+        for says in says {
+            assert!(err.contains(says), "not {says:?} but: {err}");
+        }
+    }
+}
+
+#[test]
+fn pes_that_do_not_fit_each_other() {
+    let address = || format!("tcp://127.0.0.1:{}", free_port());
+    let at = address();
+    let pe = |n: &str, pe: &str| six([n, pe, &at, "4", "0", "0"]);
+    all_fail(vec![pe("3", "0"), pe("3", "1"), pe("3", "1")], &["PE 1"]);
+    let at = address();
+    let pe = |n: &str, pe: &str| six([n, pe, &at, "4", "0", "0"]);
+    all_fail(vec![pe("2", "0"), pe("3", "1")], &["n_pes", "2", "3"]);
+    let at = address();
+    let pe = |pe: &str, heap: &str| {
+        let mut command = six(["2", pe, &at, "4", "0", "0"]);
+        command.args(["--heap", heap]);
+        command
+    };
+    all_fail(vec![pe("0", "1MiB"), pe("1", "2MiB")], &["heap", "PE 1"]);
+}
+
+#[test]
+fn a_heap_larger_than_memory_is_refused_on_all() {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let total = |name: &str| -> u64 {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let gib = (total("MemTotal:") + total("SwapTotal:")) >> 20;
+    if gib >= 39 {
+        // The largest heap there can be fits in this machine.
+        return;
+    }
+    let (at, heap) = (format!("tcp://127.0.0.1:{}", free_port()), format!("{}GiB", gib + 1));
+    let pe = |pe: &str| {
+        let mut command = six(["2", pe, &at, "2", "0", "0"]);
+        command.args(["--heap", &heap]);
+        command
+    };
+    all_fail(vec![pe("0"), pe("1")], &["larger than what this machine has", "--heap"]);
+}

@@ -1,0 +1,272 @@
+//! What PE 0 does about every event of its job, without any I/O: events in, actions out.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::fault::{CallKind, JobFault};
+use super::message::{Details, Proof, ToClient, ToServer};
+use super::roster::Roster;
+use super::rounds::{Progress, Rounds};
+use crate::config::MAX_TIMEOUT;
+
+/// A connection to PE 0.
+pub(crate) type ConnId = u64;
+/// PE 0's own place in the job.
+pub(crate) const LOCAL: ConnId = 0;
+
+/// What to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Send a message to these connections, in this order.
+    Send(Vec<ConnId>, ToClient),
+    /// Send what has been sent, then close.
+    Close(ConnId),
+}
+
+/// About how many payload bytes go into one message; one payload more always fits into a frame.
+const PART_BYTES: usize = 1 << 20;
+/// How many refusals are remembered for the error that names the missing.
+const REFUSALS_KEPT: usize = 4;
+
+/// See the module.
+pub(crate) struct Coordinator {
+    roster: Roster,
+    rounds: Rounds,
+    phase: Phase,
+    attached: BTreeMap<ConnId, Attached>,
+    /// How many connections were ever of the job.
+    seen: usize,
+    lost: Vec<(usize, String)>,
+    refused: VecDeque<String>,
+    started: Instant,
+    join_deadline: Instant,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Phase {
+    Joining,
+    Running,
+    Left,
+    Failed(JobFault),
+}
+
+/// A connection that proved to be of the job.
+struct Attached {
+    pe: usize,
+    timeout: Duration,
+    /// False for one that only waits to be told what is wrong, as the second of two with one number.
+    counts: bool,
+    leaving: bool,
+}
+
+impl Coordinator {
+    pub(crate) fn new(n_pes: usize, timeout: Duration, now: Instant) -> Self {
+        Self {
+            roster: Roster::new(n_pes),
+            rounds: Rounds::new(n_pes),
+            phase: Phase::Joining,
+            attached: BTreeMap::new(),
+            seen: 0,
+            lost: Vec::new(),
+            refused: VecDeque::new(),
+            started: now,
+            join_deadline: now + timeout,
+        }
+    }
+
+    /// Whether some PE has not been here, and would want to hear that the job has failed.
+    pub(crate) fn expects_more(&self) -> bool {
+        let timed_out = matches!(self.phase, Phase::Failed(JobFault::Missing { .. }));
+        !timed_out && self.seen < self.roster.n_pes()
+    }
+
+    /// A connection finished its handshake.
+    pub(crate) fn join(
+        &mut self,
+        conn: ConnId,
+        details: Details,
+        proof: Option<Proof>,
+        from: &str,
+        now: Instant,
+    ) -> Vec<Action> {
+        // Whatever it claims, time can be added to now.
+        let (pe, timeout) = (details.pe, details.timeout.min(MAX_TIMEOUT));
+        if matches!(self.phase, Phase::Running | Phase::Left) {
+            let reason = format!(
+                "all {} PEs have joined already, so this one (PE {pe}) is one too many; is it started twice, \
+                 or left over from another run? Give each job its own port or SHMEM_JOB_ID",
+                self.roster.n_pes()
+            );
+            self.refuse(from, &reason);
+            return vec![Action::Send(vec![conn], ToClient::Refused { reason }), Action::Close(conn)];
+        }
+        self.join_deadline = self.join_deadline.min(now + timeout);
+        self.seen += 1;
+        let time_left = self.join_deadline.saturating_duration_since(now);
+        let mut actions = vec![Action::Send(vec![conn], ToClient::Accepted { proof, time_left })];
+        let mut attached = Attached { pe, timeout, counts: false, leaving: false };
+        if let Phase::Failed(fault) = &self.phase {
+            actions.push(Action::Send(vec![conn], ToClient::Failed(fault.clone())));
+            self.attached.insert(conn, attached);
+            return actions;
+        }
+        let admitted = self.roster.admit(details, from);
+        attached.counts = admitted.is_ok();
+        self.attached.insert(conn, attached);
+        match admitted {
+            Err(fault) => self.fail(fault, &mut actions),
+            Ok(()) if self.roster.is_complete() => {
+                self.phase = Phase::Running;
+                actions.push(Action::Send(self.everyone(), ToClient::Welcome));
+            }
+            Ok(()) => {}
+        }
+        actions
+    }
+
+    /// A PE of the job said something.
+    pub(crate) fn message(&mut self, conn: ConnId, message: ToServer, now: Instant) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let Some(attached) = self.attached.get_mut(&conn) else { return actions };
+        match message {
+            ToServer::Contribute { sequence, call, payload }
+                if self.phase == Phase::Running && attached.counts =>
+            {
+                attached.leaving = call == CallKind::Leave;
+                match self.rounds.arrive(attached.pe, sequence, call, payload, now, attached.timeout) {
+                    Progress::Waiting => {}
+                    Progress::Complete { sequence, call, payloads } => {
+                        self.complete(sequence, call, payloads, &mut actions);
+                    }
+                    Progress::Fault(fault) => self.fail(fault, &mut actions),
+                    Progress::OutOfOrder => {
+                        actions.push(Action::Close(conn));
+                        actions.extend(self.closed(conn, "it counts its collective calls wrongly"));
+                    }
+                }
+            }
+            // Sent before the news of the failure arrived there.
+            ToServer::Contribute { .. } => {}
+            ToServer::Abort { reason } => {
+                let pe = attached.pe;
+                self.lose(pe, format!("gave up: {reason}"), &mut actions);
+                self.fail(JobFault::Aborted { pe, reason }, &mut actions);
+            }
+            ToServer::Hello { .. } | ToServer::Join { .. } => {
+                actions.push(Action::Close(conn));
+                actions.extend(self.closed(conn, "it sent a message out of turn"));
+            }
+        }
+        actions
+    }
+
+    fn complete(&mut self, sequence: u64, call: CallKind, payloads: Vec<Bytes>, actions: &mut Vec<Action>) {
+        let everyone = self.everyone();
+        match call {
+            CallKind::AllGather => {
+                for (first_pe, part) in parts(payloads) {
+                    let message = ToClient::Gathered { sequence, first_pe, payloads: part };
+                    actions.push(Action::Send(everyone.clone(), message));
+                }
+            }
+            CallKind::Barrier => actions.push(Action::Send(everyone, ToClient::Released { sequence })),
+            CallKind::Leave => {
+                self.phase = Phase::Left;
+                actions.push(Action::Send(everyone, ToClient::Goodbye));
+            }
+        }
+    }
+
+    /// A connection of the job is gone.
+    pub(crate) fn closed(&mut self, conn: ConnId, cause: &str) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let Some(gone) = self.attached.remove(&conn) else { return actions };
+        if gone.counts && !gone.leaving && self.phase != Phase::Left {
+            self.lose(gone.pe, cause.to_owned(), &mut actions);
+            self.fail(JobFault::PeerLost { pe: gone.pe, cause: cause.to_owned() }, &mut actions);
+        }
+        actions
+    }
+
+    /// A stranger was turned away.
+    pub(crate) fn refuse(&mut self, from: &str, reason: &str) {
+        tracing::warn!("bootstrap: refused {from}: {reason}");
+        if self.refused.len() == REFUSALS_KEPT {
+            self.refused.pop_front();
+        }
+        self.refused.push_back(format!("{from}, since {reason}"));
+    }
+
+    /// When [`tick`](Self::tick) has something to do.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Joining => Some(self.join_deadline),
+            Phase::Running => self.rounds.deadline(),
+            Phase::Left | Phase::Failed(_) => None,
+        }
+    }
+
+    /// Time has passed.
+    pub(crate) fn tick(&mut self, now: Instant) -> Vec<Action> {
+        let mut actions = Vec::new();
+        match self.phase {
+            Phase::Joining if self.join_deadline <= now => {
+                let fault = JobFault::Missing {
+                    missing: self.roster.missing(),
+                    after: self.join_deadline - self.started,
+                    refused: self.refused.iter().cloned().collect(),
+                };
+                self.fail(fault, &mut actions);
+            }
+            Phase::Running => {
+                if let Some(fault) = self.rounds.overdue(now) {
+                    self.fail(fault, &mut actions);
+                }
+            }
+            _ => {}
+        }
+        actions
+    }
+
+    /// The first fault is the one that everybody hears; the rest are its consequences.
+    fn fail(&mut self, fault: JobFault, actions: &mut Vec<Action>) {
+        if matches!(self.phase, Phase::Joining | Phase::Running) {
+            actions.push(Action::Send(self.everyone(), ToClient::Failed(fault.clone())));
+            self.phase = Phase::Failed(fault);
+        }
+    }
+
+    fn lose(&mut self, pe: usize, cause: String, actions: &mut Vec<Action>) {
+        if self.lost.iter().all(|(known, _)| *known != pe) {
+            self.lost.push((pe, cause.clone()));
+            actions.push(Action::Send(self.everyone(), ToClient::Lost { pe, cause }));
+        }
+    }
+
+    /// All that are of the job; PE 0 itself last, since its process may end once it knows.
+    fn everyone(&self) -> Vec<ConnId> {
+        let local = self.attached.contains_key(&LOCAL).then_some(LOCAL);
+        self.attached.keys().copied().filter(|conn| *conn != LOCAL).chain(local).collect()
+    }
+}
+
+/// Cuts the payloads into messages of about [`PART_BYTES`]: one for most jobs.
+fn parts(payloads: Vec<Bytes>) -> Vec<(usize, Vec<Bytes>)> {
+    let mut parts: Vec<(usize, Vec<Bytes>)> = Vec::new();
+    let mut room = 0;
+    for (pe, payload) in payloads.into_iter().enumerate() {
+        // With its length.
+        let size = payload.len() + 4;
+        match parts.last_mut().filter(|_| size <= room) {
+            Some((_, part)) => part.push(payload),
+            None => {
+                parts.push((pe, vec![payload]));
+                room = PART_BYTES.max(size);
+            }
+        }
+        room -= size;
+    }
+    parts
+}

@@ -1,0 +1,154 @@
+//! PEs that go, with and without a word.
+
+use std::sync::mpsc;
+use std::thread;
+
+use transport_core::bootstrap::{Bootstrap, PeerLost};
+
+use crate::support::*;
+
+fn watch(pe: &Bootstrap) -> mpsc::Receiver<PeerLost> {
+    let (sender, receiver) = mpsc::channel();
+    pe.on_peer_lost(move |lost| drop(sender.send(lost)));
+    receiver
+}
+
+fn next(receiver: &mpsc::Receiver<PeerLost>) -> PeerLost {
+    receiver.recv_timeout(PATIENCE).expect("never heard of a lost PE")
+}
+
+#[test]
+fn a_pe_dropped_in_the_middle_of_an_allgather() {
+    let mut job = job(4);
+    let watches: Vec<_> = job.iter().map(watch).collect();
+    let gone = job.remove(2);
+    let errors = thread::scope(|scope| {
+        let calls: Vec<_> =
+            job.iter().map(|pe| scope.spawn(|| block_on(pe.allgather("x".into())).unwrap_err())).collect();
+        drop(gone);
+        calls.into_iter().map(|call| call.join().unwrap()).collect::<Vec<_>>()
+    });
+    for error in errors {
+        assert_eq!(error.lost_pe(), Some(2));
+        assert_words(error, &["PE 2 is gone", "ended or was killed"]);
+    }
+    for pe in [0, 1, 3] {
+        assert_eq!(next(&watches[pe]).pe, 2);
+    }
+    // It stays so, and who asks later hears of it too.
+    assert_eq!(block_on(job[0].barrier()).unwrap_err().lost_pe(), Some(2));
+    assert_eq!(next(&watch(&job[1])).pe, 2);
+}
+
+#[test]
+fn pe_0_dropped() {
+    let mut job = job(3);
+    let watches: Vec<_> = job.iter().map(watch).collect();
+    drop(job.remove(0));
+    for pe in &job {
+        assert_eq!(next(&watches[pe.my_pe()]).pe, 0);
+        let error = block_on(pe.barrier()).unwrap_err();
+        assert_eq!((pe.my_pe(), error.lost_pe()), (pe.my_pe(), Some(0)));
+        assert_eq!(next(&watch(pe)).pe, 0);
+    }
+}
+
+#[test]
+fn a_pe_that_goes_while_the_others_still_join() {
+    let mut meeting = Meeting::new();
+    let (zero, one) = (meeting.spec(0, 3), meeting.spec(1, 3));
+    let zero = start(zero);
+    // Cancelling ends its thread; whether it had joined by then is open, so it may be lost or never have been there.
+    poll_and_cancel(Bootstrap::join(one));
+    let job = [meeting.spec(2, 3), meeting.spec(1, 3)].map(start);
+    let results: Vec<_> = [zero].into_iter().chain(job).map(|pe| pe.join().unwrap()).collect();
+    if results.iter().all(Result::is_ok) {
+        leave_all(&in_order(results));
+    } else {
+        let losses = results.iter().filter_map(|result| result.as_ref().err()?.lost_pe());
+        assert!(losses.count() > 0, "{results:?}");
+    }
+}
+
+#[test]
+fn abort_tells_everybody_why() {
+    for who in [0, 2] {
+        let mut job = job(3);
+        let watches: Vec<_> = job.iter().map(watch).collect();
+        let giving_up = job.remove(who);
+        giving_up.abort("out of paper");
+        for pe in &job {
+            let lost = next(&watches[pe.my_pe()]);
+            assert_eq!((lost.pe, lost.cause.as_str()), (who, "gave up: out of paper"));
+            let error = block_on(pe.barrier()).unwrap_err();
+            assert_eq!(error.lost_pe(), Some(who));
+            assert_words(error, &[&format!("PE {who} gave up: out of paper")]);
+        }
+        // Its own calls fail too, and it is not told of itself.
+        eventually("its own call fails", || block_on(giving_up.barrier()).is_err());
+        assert!(watches[who].try_recv().is_err());
+    }
+}
+
+#[test]
+fn abort_then_drop_is_heard() {
+    for who in [0, 1] {
+        let mut job = job(2);
+        let other = job.remove(1 - who);
+        let giving_up = job.remove(0);
+        giving_up.abort("at once");
+        drop(giving_up);
+        assert_words(block_on(other.barrier()).unwrap_err(), &["gave up: at once"]);
+    }
+}
+
+#[test]
+fn leave_then_drop_is_silent() {
+    let mut job = job(4);
+    let watches: Vec<_> = job.iter().map(watch).collect();
+    leave_all(&job);
+    // PE 0 first: the hardest for the others.
+    while !job.is_empty() {
+        drop(job.remove(0));
+    }
+    assert!(watches.iter().all(|watch| watch.try_recv().is_err()));
+}
+
+#[test]
+fn pe_0_may_end_as_soon_as_it_has_left() {
+    let mut job = job(8);
+    let zero = job.remove(0);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            block_on(zero.leave()).unwrap();
+            drop(zero);
+        });
+        job.iter().for_each(|pe| drop(scope.spawn(|| block_on(pe.leave()).unwrap())));
+    });
+}
+
+#[test]
+fn the_last_handle_may_be_dropped_by_a_callback() {
+    let mut job = job(2);
+    let one = job.pop().unwrap();
+    let zero = std::sync::Arc::new(std::sync::Mutex::new(job.pop()));
+    let inner = zero.clone();
+    let (sender, receiver) = mpsc::channel();
+    zero.lock().unwrap().as_ref().unwrap().on_peer_lost(move |_| {
+        drop(inner.lock().unwrap().take());
+        drop(sender.send(()));
+    });
+    drop(one);
+    receiver.recv_timeout(PATIENCE).expect("the callback hangs");
+    assert!(zero.lock().unwrap().is_none());
+}
+
+#[test]
+fn a_callback_that_panics_harms_nobody() {
+    let mut job = job(3);
+    job[0].on_peer_lost(|_| panic!("a callback's own trouble (part of a test)"));
+    let heard = watch(&job[0]);
+    drop(job.remove(2));
+    assert_eq!(next(&heard).pe, 2);
+    assert_eq!(block_on(job[0].barrier()).unwrap_err().lost_pe(), Some(2));
+}
