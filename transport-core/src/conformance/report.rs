@@ -41,8 +41,8 @@ pub struct Report {
     pub seed: u64,
     /// The cases, as they were run.
     pub entries: Vec<Entry>,
-    /// The job can be used no more.
-    pub(super) ended: bool,
+    /// The job can be used no more, `finalize` included.
+    pub ended: bool,
 }
 
 impl Report {

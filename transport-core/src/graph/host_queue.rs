@@ -16,8 +16,10 @@ use crate::wait::block_on;
 
 /// Works that can be pending before the queue grows, once.
 const CAPACITY: usize = 1024;
-/// Looks, some 10 to 40 ns each, before a sleep.
+/// Looks, some 10 to 40 ns each, before anything else.
 const SPIN: u32 = 20;
+/// How often the thread then gives its core to others and looks again, before it sleeps.
+const YIELDS: u32 = 32;
 
 /// Runs work in order on a thread, `shmem-stream`, of this process.
 ///
@@ -98,11 +100,8 @@ impl<X: Transport> HostQueue<X> {
     /// Waits until the first `target` works have ended, as long as something moves.
     fn wait_for(&self, op: &'static str, target: u64) -> Result<()> {
         let shared = &*self.shared;
-        for _ in 0..SPIN {
-            if shared.ended.load(Ordering::Acquire) >= target {
-                return Ok(());
-            }
-            std::hint::spin_loop();
+        if look(|| shared.ended.load(Ordering::Acquire) >= target) {
+            return Ok(());
         }
         // Each wait of the transport ends by itself at its deadline; only then can it be said that something hangs.
         let limit = self.transport.timeout().saturating_add(Duration::from_secs(1));
@@ -206,6 +205,21 @@ impl<X: Transport> fmt::Debug for HostQueue<X> {
     }
 }
 
+/// Looks until `ready` or it is time to sleep; answers whether it is ready.
+fn look(ready: impl Fn() -> bool) -> bool {
+    for round in 0..SPIN + YIELDS {
+        if ready() {
+            return true;
+        }
+        if round < SPIN {
+            std::hint::spin_loop();
+        } else {
+            std::thread::yield_now();
+        }
+    }
+    ready()
+}
+
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         // No code of others runs under the lock.
@@ -230,12 +244,7 @@ impl Shared {
     /// The next work, and whether it is to be skipped; `None` at the end.
     fn next(&self) -> Option<(Work, bool)> {
         let ended = self.ended.load(Ordering::Relaxed);
-        for _ in 0..SPIN {
-            if self.submitted.load(Ordering::Acquire) != ended {
-                break;
-            }
-            std::hint::spin_loop();
-        }
+        look(|| self.submitted.load(Ordering::Acquire) != ended);
         let mut state = self.state();
         loop {
             if let Some(work) = state.queue.pop_front() {

@@ -41,7 +41,7 @@ impl Record {
             other => format!("call {other}, which this version does not know"),
         };
         if self.possible == 0 && self.call == FREE {
-            text.push_str(" (which starts no live allocation there)");
+            text.push_str(" (which is no whole live allocation)");
         }
         text
     }
@@ -67,7 +67,9 @@ pub(crate) async fn alloc<T: Pod, X: Transport + ?Sized>(
     agree(transport, op, record).await?;
     let heap = transport.heap();
     // The same answer everywhere, room or none: equal books, equal question.
-    let slice = heap.alloc_local(bytes, align.max(align_of::<T>() as u64))?;
+    // A bad alignment stays as it is, to be refused.
+    let align = if align.is_power_of_two() { align.max(align_of::<T>() as u64) } else { align };
+    let slice = heap.alloc_local(bytes, align)?;
     if zero {
         let range = heap.check(op, "allocation", slice)?;
         heap.region().fill(range.offset(), range.len(), 0);
@@ -80,7 +82,7 @@ pub(crate) async fn alloc<T: Pod, X: Transport + ?Sized>(
 /// Collective: gives back what an `alloc` gave. The barrier in it makes sure that nobody still sends into it.
 pub(crate) async fn free<T: Pod, X: Transport + ?Sized>(transport: &X, slice: SymSlice<T>) -> Result<()> {
     let slice = slice.bytes();
-    let possible = transport.heap().starts_allocation(slice);
+    let possible = transport.heap().is_allocation(slice);
     let record = Record {
         call: FREE,
         bytes: slice.byte_len(),

@@ -89,12 +89,6 @@ impl Allocator {
         true
     }
 
-    /// Start and length of the allocation that covers `offset`.
-    pub(super) fn covering(&self, offset: u64) -> Option<(u64, u64)> {
-        let (&start, &len) = self.used.range(..=offset).next_back()?;
-        (offset < start + len).then_some((start, len))
-    }
-
     pub(super) fn size(&self) -> u64 {
         self.size
     }
@@ -212,7 +206,6 @@ mod tests {
         assert_eq!(Allocator::rounded(u64::MAX), None);
         assert_eq!(a.alloc(1 << 63, 64), None);
         assert_eq!(a.alloc(Allocator::rounded((1 << 33) + 1).unwrap(), MAX_ALIGN), Some(0));
-        assert_eq!(a.covering((1 << 33) + 1), Some((0, (1 << 33) + 64)));
-        assert_eq!(a.covering((1 << 33) + 64), None);
+        assert_eq!(a.alloc(64, 64), Some((1 << 33) + 64));
     }
 }

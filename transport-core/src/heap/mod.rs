@@ -5,6 +5,7 @@ mod allocator;
 mod live;
 mod slice;
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
@@ -84,6 +85,8 @@ pub struct SymHeap {
 struct Book {
     allocator: Allocator,
     writer: LiveWriter,
+    /// The bytes that were asked for, by offset: what `free` must be given again.
+    asked: BTreeMap<u64, u64>,
 }
 
 impl SymHeap {
@@ -113,7 +116,7 @@ impl SymHeap {
         let allocator = Allocator::new(system_len, region.len() as u64);
         let (live, writer) = LiveTable::new(seed);
         let system = SymSlice::new(0, system_len, live.system());
-        Self { my_pe, region, system, live, book: Mutex::new(Book { allocator, writer }) }
+        Self { my_pe, region, system, live, book: Mutex::new(Book { allocator, writer, asked: BTreeMap::new() }) }
     }
 
     /// The bytes themselves, for backends. Everything that touches them goes through [`Region`]'s copies and atomics.
@@ -286,29 +289,32 @@ impl SymHeap {
         let mut book = self.book();
         let a = &mut book.allocator;
         let rounded = Allocator::rounded(bytes);
-        let Some((rounded, offset)) = rounded.and_then(|r| Some((r, a.alloc(r, align)?))) else {
+        let Some(offset) = rounded.and_then(|rounded| a.alloc(rounded, align)) else {
             let (free, largest, size) = (a.free_bytes(), a.largest(), a.size());
             let asked = rounded.unwrap_or(bytes);
             return Err(Error::HeapFull { my_pe, asked, align, free, largest, size });
         };
-        debug_assert!(rounded >= bytes);
         let Some(key) = self.live.insert(&mut book.writer) else {
             book.allocator.free(offset);
             return Err(Error::TooManyAllocations { my_pe, limit: LiveTable::LIMIT - 1 });
         };
+        book.asked.insert(offset, bytes);
         Ok(SymSlice::new(offset, bytes, key))
     }
 
-    /// Ends the allocation that `slice` starts.
+    /// Ends the allocation that `slice` is.
     fn free_local(&self, slice: SymSlice<u8>) -> bool {
         let mut book = self.book();
-        self.live.remove(&mut book.writer, slice.key()) && book.allocator.free(slice.offset())
+        if !self.live.remove(&mut book.writer, slice.key()) {
+            return false;
+        }
+        book.asked.remove(&slice.offset());
+        book.allocator.free(slice.offset())
     }
 
-    /// Whether `slice` starts a live allocation, so that it can be freed.
-    fn starts_allocation(&self, slice: SymSlice<u8>) -> bool {
-        let start = self.book().allocator.covering(slice.offset()).map(|(start, _)| start);
-        self.live.contains(slice.key()) && start == Some(slice.offset())
+    /// Whether `slice` is all of a live allocation, so that it can be freed.
+    fn is_allocation(&self, slice: SymSlice<u8>) -> bool {
+        self.live.contains(slice.key()) && self.book().asked.get(&slice.offset()) == Some(&slice.byte_len())
     }
 
     /// A number that differs when two PEs have allocated differently.

@@ -29,8 +29,10 @@ use crate::heap::{self, SymHeap, SymSlice};
 ///
 /// The futures need no particular runtime. A thread of the caller's own runs them with
 /// [`wait::block_on`](crate::wait::block_on), and then waits inside the backend: it spins briefly, yields, then sleeps.
-/// On any executor they are pending after a brief spin and the backend wakes them. Dropping one leaves the transport
-/// usable: the next call resumes what it had begun. No call waits for longer than [`Endpoint::timeout`].
+/// On any executor they are pending after a brief spin and the backend wakes them. Dropping the future of `quiet`,
+/// `barrier_all`, an atomic or a signal wait leaves the transport usable: the next call resumes what it had begun. The
+/// collectives that are made of several of these (the heap calls, `finalize`, an AllGather) must be run to their end, or this
+/// PE is out of step with the others. No call waits for longer than [`Endpoint::timeout`].
 ///
 /// All methods may be called from several threads. `barrier_all` and the collective heap calls must be made in the same
 /// order by every PE.

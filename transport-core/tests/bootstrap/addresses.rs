@@ -96,7 +96,9 @@ fn a_launchers_socket_is_taken_over_once() {
 fn what_is_no_listener_is_not_taken() {
     let file = tempfile::tempfile().unwrap().into_raw_fd();
     let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().into_raw_fd();
-    for (fd, word) in [(1_000_000, "not open"), (file, "no socket"), (datagrams, "not of TCP"), (1, "standard")] {
+    for (fd, word) in
+        [(1_000_000, "not open"), (file, "no socket"), (datagrams, "not of TCP"), (1, "standard")]
+    {
         let error = JoinSpec::try_from(&config_with_fd(fd, "127.0.0.1:9")).unwrap_err();
         assert_words(error, &["SHMEM_RENDEZVOUS_FD", word]);
     }

@@ -11,7 +11,7 @@ use transport_core::bootstrap::message::{Details, ToClient, ToServer, VERSION};
 
 use crate::support::*;
 
-pub fn read_message(stream: &mut TcpStream) -> ToClient {
+pub(crate) fn read_message(stream: &mut TcpStream) -> ToClient {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let (mut decoder, mut chunk) = (FrameDecoder::new(1 << 16), [0; 512]);
     loop {

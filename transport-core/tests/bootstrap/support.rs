@@ -19,7 +19,7 @@ impl Wake for Unpark {
 }
 
 /// The simplest executor there is: the bootstrap must need no better one.
-pub fn block_on<F: Future>(future: F) -> F::Output {
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let (mut future, waker) = (pin!(future), Waker::from(Arc::new(Unpark(thread::current()))));
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
@@ -30,33 +30,33 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// Polls a future once, then drops it: a cancelled call.
-pub fn poll_and_cancel<F: Future>(future: F) {
+pub(crate) fn poll_and_cancel<F: Future>(future: F) {
     let mut future = pin!(future);
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
 
 /// Generous: no test waits for it unless it fails.
-pub const PATIENCE: Duration = Duration::from_secs(25);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(25);
 
-pub fn listener() -> (TcpListener, RendezvousAddress) {
+pub(crate) fn listener() -> (TcpListener, RendezvousAddress) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().into();
     (listener, address)
 }
 
 /// Where the PEs of a test meet; PE 0's spec takes the listener, so no other test can have the port.
-pub struct Meeting {
+pub(crate) struct Meeting {
     listener: Option<TcpListener>,
-    pub address: RendezvousAddress,
+    pub(crate) address: RendezvousAddress,
 }
 
 impl Meeting {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (listener, address) = listener();
         Self { listener: Some(listener), address }
     }
 
-    pub fn spec(&mut self, my_pe: usize, n_pes: usize) -> JoinSpec {
+    pub(crate) fn spec(&mut self, my_pe: usize, n_pes: usize) -> JoinSpec {
         let mut spec = JoinSpec::new(my_pe, n_pes, self.address.clone());
         spec.timeout = PATIENCE;
         spec.backend = "test".into();
@@ -66,55 +66,55 @@ impl Meeting {
         spec
     }
 
-    pub fn socket_address(&self) -> SocketAddr {
+    pub(crate) fn socket_address(&self) -> SocketAddr {
         self.address.to_string().strip_prefix("tcp://").unwrap().parse().unwrap()
     }
 
     /// All specs of a job, PE 0's last: so the others knock at a listener that nobody serves yet.
-    pub fn specs(&mut self, n_pes: usize) -> Vec<JoinSpec> {
+    pub(crate) fn specs(&mut self, n_pes: usize) -> Vec<JoinSpec> {
         (0..n_pes).rev().map(|pe| self.spec(pe, n_pes)).collect()
     }
 }
 
-pub type Joining = JoinHandle<Result<Bootstrap, BootstrapError>>;
+pub(crate) type Joining = JoinHandle<Result<Bootstrap, BootstrapError>>;
 
-pub fn start(spec: JoinSpec) -> Joining {
+pub(crate) fn start(spec: JoinSpec) -> Joining {
     thread::spawn(move || block_on(Bootstrap::join(spec)))
 }
 
-pub fn join_all(specs: Vec<JoinSpec>) -> Vec<Result<Bootstrap, BootstrapError>> {
+pub(crate) fn join_all(specs: Vec<JoinSpec>) -> Vec<Result<Bootstrap, BootstrapError>> {
     let joining: Vec<Joining> = specs.into_iter().map(start).collect();
     joining.into_iter().map(|pe| pe.join().unwrap()).collect()
 }
 
 /// A job of `n_pes`, in PE order.
-pub fn job(n_pes: usize) -> Vec<Bootstrap> {
+pub(crate) fn job(n_pes: usize) -> Vec<Bootstrap> {
     let specs = Meeting::new().specs(n_pes);
     in_order(join_all(specs))
 }
 
-pub fn in_order(joined: Vec<Result<Bootstrap, BootstrapError>>) -> Vec<Bootstrap> {
+pub(crate) fn in_order(joined: Vec<Result<Bootstrap, BootstrapError>>) -> Vec<Bootstrap> {
     let mut job: Vec<Bootstrap> = joined.into_iter().map(Result::unwrap).collect();
     job.sort_by_key(Bootstrap::my_pe);
     job
 }
 
 /// Runs `f` on every PE at once, each on its own thread; the results in PE order.
-pub fn everywhere<T: Send>(job: &[Bootstrap], f: impl Fn(&Bootstrap) -> T + Sync) -> Vec<T> {
+pub(crate) fn everywhere<T: Send>(job: &[Bootstrap], f: impl Fn(&Bootstrap) -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let threads: Vec<_> = job.iter().map(|pe| scope.spawn(|| f(pe))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }
 
-pub fn leave_all(job: &[Bootstrap]) {
+pub(crate) fn leave_all(job: &[Bootstrap]) {
     for result in everywhere(job, |pe| block_on(pe.leave())) {
         result.unwrap();
     }
 }
 
 /// The fault of a failed join, which must be the same on all PEs.
-pub fn common_fault(joined: &[Result<Bootstrap, BootstrapError>]) -> JobFault {
+pub(crate) fn common_fault(joined: &[Result<Bootstrap, BootstrapError>]) -> JobFault {
     let faults: Vec<JobFault> = joined
         .iter()
         .map(|result| {
@@ -126,7 +126,7 @@ pub fn common_fault(joined: &[Result<Bootstrap, BootstrapError>]) -> JobFault {
     faults[0].clone()
 }
 
-pub fn assert_words(text: impl ToString, words: &[&str]) {
+pub(crate) fn assert_words(text: impl ToString, words: &[&str]) {
     let text = text.to_string();
     for word in words {
         assert!(text.contains(word), "{word:?} is not in: {text}");
@@ -134,7 +134,7 @@ pub fn assert_words(text: impl ToString, words: &[&str]) {
 }
 
 /// Waits for something that another thread does; a long time, since the machine may be busy.
-pub fn eventually(what: &str, mut done: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     let limit = Instant::now() + PATIENCE;
     while !done() {
         assert!(Instant::now() < limit, "never: {what}");
@@ -143,7 +143,7 @@ pub fn eventually(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 /// Held by tests that open hundreds of sockets, so that together they stay below the usual limit of descriptors.
-pub fn many_sockets() -> MutexGuard<'static, ()> {
+pub(crate) fn many_sockets() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }

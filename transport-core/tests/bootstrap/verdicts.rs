@@ -99,8 +99,12 @@ fn different_calls() {
     });
     for error in &errors {
         assert_eq!(error.fault(), errors[0].fault());
-        let Some(JobFault::CallMismatch { sequence: 1, theirs, ours, .. }) = error.fault() else { panic!("{error}") };
-        assert!([*theirs, *ours].contains(&CallKind::Barrier) && [*theirs, *ours].contains(&CallKind::AllGather));
+        let Some(JobFault::CallMismatch { sequence: 1, theirs, ours, .. }) = error.fault() else {
+            panic!("{error}")
+        };
+        assert!(
+            [*theirs, *ours].contains(&CallKind::Barrier) && [*theirs, *ours].contains(&CallKind::AllGather)
+        );
         assert_words(error, &["PE 2", "allgather", "barrier", "same order"]);
     }
     // It stays so.

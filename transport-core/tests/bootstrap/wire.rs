@@ -59,8 +59,11 @@ fn to_server() -> impl Strategy<Value = ToServer> {
     prop_oneof![
         (any::<u16>(), any::<[u8; 32]>()).prop_map(|(version, nonce)| ToServer::Hello { version, nonce }),
         (details, any::<Option<[u8; 32]>>()).prop_map(|(details, proof)| ToServer::Join { details, proof }),
-        (any::<u64>(), call(), bytes(300))
-            .prop_map(|(sequence, call, payload)| ToServer::Contribute { sequence, call, payload }),
+        (any::<u64>(), call(), bytes(300)).prop_map(|(sequence, call, payload)| ToServer::Contribute {
+            sequence,
+            call,
+            payload
+        }),
         ".{0,80}".prop_map(|reason| ToServer::Abort { reason }),
     ]
 }
@@ -71,17 +74,29 @@ fn fault() -> impl Strategy<Value = JobFault> {
         (property, pes(), ".{0,20}", pes(), ".{0,20}").prop_map(|(property, odd, theirs, others, ours)| {
             JobFault::Mismatch { property, odd, theirs, others, ours }
         }),
-        (any::<usize>(), ".{0,20}", ".{0,20}")
-            .prop_map(|(pe, first, second)| JobFault::DuplicatePe { pe, first, second }),
-        (any::<usize>(), any::<usize>(), ".{0,20}")
-            .prop_map(|(pe, n_pes, from)| JobFault::PeOutOfRange { pe, n_pes, from }),
-        (pes(), millis(), vec(".{0,20}", 0..4))
-            .prop_map(|(missing, after, refused)| JobFault::Missing { missing, after, refused }),
+        (any::<usize>(), ".{0,20}", ".{0,20}").prop_map(|(pe, first, second)| JobFault::DuplicatePe {
+            pe,
+            first,
+            second
+        }),
+        (any::<usize>(), any::<usize>(), ".{0,20}").prop_map(|(pe, n_pes, from)| JobFault::PeOutOfRange {
+            pe,
+            n_pes,
+            from
+        }),
+        (pes(), millis(), vec(".{0,20}", 0..4)).prop_map(|(missing, after, refused)| JobFault::Missing {
+            missing,
+            after,
+            refused
+        }),
         (any::<u64>(), pes(), call(), pes(), call()).prop_map(|(sequence, odd, theirs, others, ours)| {
             JobFault::CallMismatch { sequence, odd, theirs, others, ours }
         }),
-        (call(), pes(), millis())
-            .prop_map(|(call, missing, after)| JobFault::CallTimeout { call, missing, after }),
+        (call(), pes(), millis()).prop_map(|(call, missing, after)| JobFault::CallTimeout {
+            call,
+            missing,
+            after
+        }),
         (any::<usize>(), ".{0,20}").prop_map(|(pe, cause)| JobFault::PeerLost { pe, cause }),
         (any::<usize>(), ".{0,20}").prop_map(|(pe, reason)| JobFault::Aborted { pe, reason }),
     ]

@@ -85,7 +85,9 @@ impl<T: AddElement> Kernel for VectorAdd<T> {
     fn run(&self, ctx: &KernelContext<'_>) -> Result<()> {
         let (dst, a, b) = (ctx.open(&self.dst)?, ctx.open(&self.a)?, ctx.open(&self.b)?);
         // A tile is cleared before its first use, which for a few elements would take longer than their sum.
-        if self.dst.byte_len() <= 4 * SMALL as u64 {
+        if dst.is_empty() {
+            Ok(())
+        } else if self.dst.byte_len() <= 4 * SMALL as u64 {
             add_tiles::<T, SMALL>(dst, a, b)
         } else {
             add_tiles::<T, LARGE>(dst, a, b)
