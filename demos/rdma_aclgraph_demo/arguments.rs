@@ -17,6 +17,7 @@ use crate::job::Plan;
 #[derive(Debug, Parser)]
 #[command(
     version,
+    allow_negative_numbers = true,
     override_usage = "rdma_aclgraph_demo [OPTIONS] <n_pes> <pe_id> <ipport> <g_npus> <f_pe> <f_npu>\n       \
                       rdma_aclgraph_demo [OPTIONS]",
     after_help = "Arguments:\n  <n_pes>   PEs of the job\n  <pe_id>   this PE, from 0\n  <ipport>  tcp://IP:PORT of the host of \
@@ -67,7 +68,8 @@ pub(crate) enum Asked {
 pub(crate) fn read() -> Asked {
     let argv0 = std::env::args_os().next().unwrap_or_default();
     let argv0 = argv0.to_string_lossy().into_owned();
-    let program = Path::new(&argv0).file_name().map_or(argv0.clone(), |name| name.to_string_lossy().into_owned());
+    let program =
+        Path::new(&argv0).file_name().map_or(argv0.clone(), |name| name.to_string_lossy().into_owned());
     let usage = format!("Usage: {argv0} <n_pes> <pe_id> <ipport> <g_npus> <f_pe> <f_npu>\n");
     let parsed = Arguments::command()
         .try_get_matches()
@@ -107,7 +109,9 @@ impl Arguments {
                 let f_pe = number("<f_pe>", f_pe)?;
                 let f_npu = number("<f_npu>", f_npu)?;
                 if g_npus == 0 {
-                    return Err(format!("PE {my_pe}: <g_npus> is 0, but this host needs at least one device for its PEs"));
+                    return Err(format!(
+                        "PE {my_pe}: <g_npus> is 0, but this host needs at least one device for its PEs"
+                    ));
                 }
                 if f_pe > my_pe {
                     return Err(format!(
@@ -115,15 +119,22 @@ impl Arguments {
                          {my_pe}; give the lowest <pe_id> that is started on this host"
                     ));
                 }
-                (my_pe % g_npus).checked_add(f_npu).ok_or_else(|| format!("PE {my_pe}: <f_npu> {f_npu} is too large"))?
+                (my_pe % g_npus)
+                    .checked_add(f_npu)
+                    .ok_or_else(|| format!("PE {my_pe}: <f_npu> {f_npu} is too large"))?
             }
             _ => config.local_pe.value.unwrap_or(my_pe),
         };
         if self.loops == 0 {
-            return Err(format!("PE {my_pe}: --loops is 0; at least one round is needed, which captures the graph"));
+            return Err(format!(
+                "PE {my_pe}: --loops is 0; at least one round is needed, which captures the graph"
+            ));
         }
         if self.elements.checked_mul(n_pes).and_then(|all| all.checked_mul(size_of::<i32>())).is_none() {
-            return Err(format!("PE {my_pe}: --elements {} for each of {n_pes} PEs is more than can be counted", self.elements));
+            return Err(format!(
+                "PE {my_pe}: --elements {} for each of {n_pes} PEs is more than can be counted",
+                self.elements
+            ));
         }
         let plan = Plan {
             elements: self.elements,

@@ -4,6 +4,9 @@ use transport_core::bootstrap::{Bootstrap, BootstrapError, JoinSpec};
 use transport_core::config::JobConfig;
 use transport_core::{Transport, wait};
 
+#[cfg(not(feature = "loopback"))]
+compile_error!("these programs need at least one backend: build with `--features loopback`");
+
 /// The backends of this build, the preferred one first.
 pub const BACKENDS: &[&str] = &[
     #[cfg(feature = "loopback")]
@@ -32,10 +35,6 @@ pub enum StartError {
         origin: String,
     },
 
-    /// A build without any.
-    #[error("this build has no backend; build with `--features loopback`")]
-    NoBackend,
-
     /// The PEs did not come together.
     #[error(transparent)]
     Bootstrap(#[from] BootstrapError),
@@ -50,13 +49,12 @@ pub enum StartError {
 ///
 /// # Errors
 ///
-/// [`StartError::NoSuchBackend`], [`StartError::NoBackend`].
+/// [`StartError::NoSuchBackend`].
 pub fn backend_name(config: &JobConfig) -> Result<&'static str, StartError> {
     match &config.backend.value {
-        None => BACKENDS.first().copied().ok_or(StartError::NoBackend),
-        Some(name) => BACKENDS.iter().find(|known| *known == name).copied().ok_or_else(|| StartError::NoSuchBackend {
-            name: name.clone(),
-            origin: config.backend.source.to_string(),
+        None => Ok(BACKENDS[0]),
+        Some(name) => BACKENDS.iter().find(|known| *known == name).copied().ok_or_else(|| {
+            StartError::NoSuchBackend { name: name.clone(), origin: config.backend.source.to_string() }
         }),
     }
 }
@@ -82,6 +80,6 @@ pub fn run<J: Job>(config: &JobConfig, job: J) -> Result<J::Output, StartError> 
             })?;
             Ok(job.run(transport))
         }
-        _ => Err(StartError::NoBackend),
+        _ => Err(no_such(backend, config)),
     }
 }

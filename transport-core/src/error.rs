@@ -59,7 +59,9 @@ pub enum Error {
     },
 
     /// A slice cannot be seen as elements of another type.
-    #[error("SymSlice::cast: {bytes} bytes at heap offset {offset} are no whole, aligned elements of {size} bytes")]
+    #[error(
+        "SymSlice::cast: {bytes} bytes at heap offset {offset} are no whole, aligned elements of {size} bytes"
+    )]
     BadCast {
         /// Heap offset of the slice.
         offset: u64,
@@ -166,7 +168,9 @@ pub enum Error {
     },
 
     /// More allocations than the table of live ones holds.
-    #[error("alloc on PE {my_pe}: {limit} allocations are live, as many as can be; free some, or make one larger")]
+    #[error(
+        "alloc on PE {my_pe}: {limit} allocations are live, as many as can be; free some, or make one larger"
+    )]
     TooManyAllocations {
         /// The PE that called.
         my_pe: usize,

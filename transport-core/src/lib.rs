@@ -9,9 +9,9 @@
 
 pub mod bootstrap;
 pub mod collectives;
+pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
-pub mod config;
 pub mod error;
 pub mod graph;
 pub mod heap;

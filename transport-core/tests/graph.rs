@@ -1,5 +1,7 @@
 //! Streams and graphs do what they say: order, capture, replay, drawing.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by it, in its helpers too")]
+
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -17,18 +19,25 @@ fn one() -> Arc<Loopback> {
 }
 
 /// Runs `job` on every PE of `n`, each on a thread.
-fn on_all<R: Send>(n: usize, job: impl Fn(&Arc<Loopback>) -> Result<R, GraphError> + Sync) -> Vec<R> {
+fn on_all_kept<R: Send>(
+    n: usize,
+    job: impl Fn(&Arc<Loopback>) -> Result<R, GraphError> + Sync,
+) -> Vec<(Arc<Loopback>, R)> {
     let pes = Threads::new(n).heap_size(1 << 20).timeout(Duration::from_secs(20)).start().unwrap();
     let run = |pe: Loopback| {
         let pe = Arc::new(pe);
         let result = job(&pe).unwrap();
-        block_on(pe.finalize()).unwrap();
-        result
+        (pe, result)
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = pes.into_iter().map(|pe| scope.spawn(|| run(pe))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
+}
+
+/// As `on_all_kept`; the job is over then.
+fn on_all<R: Send>(n: usize, job: impl Fn(&Arc<Loopback>) -> Result<R, GraphError> + Sync) -> Vec<R> {
+    on_all_kept(n, job).into_iter().map(|(_, result)| result).collect()
 }
 
 #[test]
@@ -170,12 +179,12 @@ fn copies_go_between_all_memories_and_no_element_is_fine() {
     stream.memcpy_async(&device, &device).unwrap();
     stream.memcpy_async(device.slice(..2).unwrap(), device.slice(3..).unwrap()).unwrap();
     stream.memcpy_async(&back, &device).unwrap();
-    stream.memcpy_async(&back.slice(1..1).unwrap(), sym.slice(5..).unwrap()).unwrap();
+    stream.memcpy_async(back.slice(1..1).unwrap(), sym.slice(5..).unwrap()).unwrap();
     stream
         .launch_kernel(vector_add(
-            &device.slice(..0).unwrap(),
+            device.slice(..0).unwrap(),
             sym.slice(..0).unwrap(),
-            &host.slice(..0).unwrap(),
+            host.slice(..0).unwrap(),
         ))
         .unwrap();
     stream.put_nbi(sym.slice(..0).unwrap(), two.slice(..0).unwrap(), 0).unwrap();
@@ -254,6 +263,23 @@ fn the_reference_job_runs_on_any_number_of_pes_however_it_is_run() {
             Ok(())
         });
     }
+}
+
+#[test]
+fn one_thread_runs_the_graphs_of_all_pes_as_futures() {
+    let jobs = on_all_kept(2, |pe| {
+        let stream = Stream::create(Arc::clone(pe))?;
+        reference_job(&stream)
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let [(a, (graph_a, sum_a)), (b, (graph_b, sum_b))] = &jobs[..] else { panic!("two PEs") };
+        for round in 0..20 {
+            let (first, second) = tokio::join!(graph_a.run(&**a), graph_b.run(&**b));
+            first.and(second).unwrap();
+            assert_eq!((sum_a.read_vec(), sum_b.read_vec()), (expected(2, round), expected(2, round)));
+        }
+    });
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Random programs of adds and copies, however they are run, against a model of memory.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by it, in its helpers too")]
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

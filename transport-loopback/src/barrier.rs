@@ -58,11 +58,17 @@ fn reached(counter: u32, epoch: u32) -> bool {
 }
 
 impl Turn<'_> {
-    /// Enters the next barrier, unless one is under way: then that one is resumed.
+    /// Whether a barrier was begun and not finished: then that one is resumed.
+    #[inline]
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.barrier.under_way.load(Ordering::Relaxed)
+    }
+
+    /// Enters the next barrier, unless one is under way.
     #[inline]
     pub(crate) fn enter(&self) {
         let b = self.barrier;
-        if b.under_way.load(Ordering::Relaxed) {
+        if self.is_under_way() {
             return;
         }
         let epoch = b.epoch.load(Ordering::Relaxed).wrapping_add(1);
@@ -94,7 +100,15 @@ impl Turn<'_> {
             b.round.store(round, Ordering::Relaxed);
         }
         b.under_way.store(false, Ordering::Relaxed);
+        // After all flags of ours, as seen by whoever acquires it.
+        self.memory.finished(b.my_pe).store(epoch, Ordering::Release);
         Some(())
+    }
+
+    /// Whether `pe` has sent all its flags of this barrier, so that it finishes even if `pe` is gone.
+    pub(crate) fn is_done(&self, pe: usize) -> bool {
+        let epoch = self.barrier.epoch.load(Ordering::Relaxed);
+        reached(self.memory.finished(pe).load(Ordering::Acquire), epoch)
     }
 
     /// The PEs that have not entered; if all have, the one whose flag is awaited.

@@ -83,7 +83,9 @@ pub enum LoopbackError {
     },
 
     /// PEs are of different programs.
-    #[error("PE {my_pe}: {odd} run another version of this library than PE 0; start the same program everywhere")]
+    #[error(
+        "PE {my_pe}: {odd} run another version of this library than PE 0; start the same program everywhere"
+    )]
     OtherVersion {
         /// The PE.
         my_pe: usize,

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
 };
 
 /// What a PE must show to get the file. It travels over the rendezvous, so only PEs know it.
@@ -51,7 +52,11 @@ impl Giver {
             wait_readable(&self.listener, deadline)?;
             let stream = match self.listener.accept() {
                 Ok((stream, _)) => stream,
-                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => continue,
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) =>
+                {
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             match self.give_one(&stream, file.as_fd(), deadline.min(Instant::now() + PATIENCE)) {
@@ -65,7 +70,10 @@ impl Giver {
     fn give_one(&self, stream: &UnixStream, file: impl AsFd, deadline: Instant) -> io::Result<()> {
         let peer = rustix::net::sockopt::socket_peercred(stream)?;
         if peer.uid != rustix::process::geteuid() {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it is of user {}", peer.uid.as_raw())));
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!("it is of user {}", peer.uid.as_raw()),
+            ));
         }
         stream.set_nonblocking(true)?;
         let mut shown = [0; TOKEN];
@@ -104,7 +112,10 @@ pub(crate) fn take(token: &[u8; TOKEN], deadline: Instant) -> io::Result<OwnedFd
         RecvAncillaryMessage::ScmRights(fds) => Some(fds),
         _ => None,
     });
-    files.next().and_then(|mut fds| fds.next()).ok_or_else(|| io::Error::other("PE 0 closed without giving it"))
+    files
+        .next()
+        .and_then(|mut fds| fds.next())
+        .ok_or_else(|| io::Error::other("PE 0 closed without giving it"))
 }
 
 fn address(token: &[u8; TOKEN]) -> io::Result<SocketAddr> {

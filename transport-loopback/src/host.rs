@@ -15,7 +15,8 @@ pub(crate) fn check_heap_size(my_pe: usize, size: u64) -> Result<(), LoopbackErr
         return Err(LoopbackError::HeapSize { my_pe, size });
     }
     let info = rustix::system::sysinfo();
-    let machine = (info.totalram.saturating_add(info.totalswap)).saturating_mul(u64::from(info.mem_unit.max(1)));
+    let machine =
+        (info.totalram.saturating_add(info.totalswap)).saturating_mul(u64::from(info.mem_unit.max(1)));
     let limits = [(machine, "RAM and swap"), (cgroup_limit(), "the memory limit of its control group")];
     for (available, limit) in limits {
         if size > available {

@@ -14,8 +14,9 @@ const LINE: u64 = 64;
 /// In the control page: the doorbell's count of rings, and how many are armed.
 const RINGS: u64 = 0;
 const ARMED: u64 = 4;
-/// The barrier that the PE has entered last.
+/// The barrier that the PE has entered last, and the one that it has finished last.
 const ENTERED: u64 = LINE;
+const FINISHED: u64 = LINE + 4;
 /// One flag for each round of the barrier.
 const FLAGS: u64 = 2 * LINE;
 /// As many rounds as a `u32` of PEs can need.
@@ -52,6 +53,7 @@ impl JobMemory {
     pub(crate) fn set_first_epoch(&self, epoch: u32) {
         for pe in 0..self.n_pes {
             self.entered(pe).store(epoch, Ordering::Relaxed);
+            self.finished(pe).store(epoch, Ordering::Relaxed);
             for round in 0..MAX_ROUNDS as u32 {
                 self.flag(pe, round).store(epoch, Ordering::Relaxed);
             }
@@ -94,6 +96,12 @@ impl JobMemory {
     #[inline]
     pub(crate) fn entered(&self, pe: usize) -> &AtomicU32 {
         self.control(pe, ENTERED)
+    }
+
+    /// The number of the barrier that `pe` has finished last: it owes nobody anything of it.
+    #[inline]
+    pub(crate) fn finished(&self, pe: usize) -> &AtomicU32 {
+        self.control(pe, FINISHED)
     }
 
     /// The flag of `pe` that its partner of `round` sets to the number of the barrier.

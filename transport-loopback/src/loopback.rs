@@ -97,12 +97,14 @@ impl Loopback {
         memory.all().copy_from(memory.heap_at(dst_pe, dst), memory.all(), memory.heap_at(src_pe, src), len);
     }
 
-    /// Waits until `ready` has an answer; `Err` when a peer is lost meanwhile, or by `late` at the deadline.
+    /// Waits until `ready` has an answer; `Err` when a peer is lost meanwhile that is not done with this, or by `late` at the
+    /// deadline.
     #[inline]
     async fn wait_until<R>(
         &self,
         op: &'static str,
         mut ready: impl FnMut() -> Option<R> + Send,
+        is_done: impl Fn(usize) -> bool + Send,
         late: impl Fn(Duration) -> Error + Send,
     ) -> Result<R> {
         let mut waits_since = None;
@@ -110,7 +112,7 @@ impl Loopback {
             if let Poll::Ready(answer) = self.waiter.poll_until(cx, &mut ready) {
                 return Poll::Ready(Ok(answer));
             }
-            if let Err(lost) = self.pe.endpoint.failures().check_all(op) {
+            if let Err(lost) = self.pe.endpoint.failures().check_needed(op, &is_done) {
                 return Poll::Ready(Err(lost));
             }
             let since = *waits_since.get_or_insert_with(Instant::now);
@@ -188,21 +190,23 @@ impl Transport for Loopback {
     async fn wait_barrier_all(&self) -> Result<()> {
         const OP: &str = "barrier_all";
         let (my_pe, memory) = (self.my_pe(), self.memory());
-        self.pe.endpoint.failures().check_all(OP)?;
         let turn = match self.barrier.try_take(memory) {
             Some(turn) => turn,
             None => {
                 let missing = || [my_pe].into_iter().collect();
                 let late = |after| Error::Timeout { op: OP, my_pe, after, missing: missing() };
-                self.wait_until(OP, || self.barrier.try_take(memory), late).await?
+                self.wait_until(OP, || self.barrier.try_take(memory), |_| false, late).await?
             }
         };
+        if !turn.is_under_way() {
+            self.pe.endpoint.failures().check_all(OP)?;
+        }
         turn.enter();
         let late = |after| {
             let missing: PeList = turn.missing().into_iter().collect();
             Error::Timeout { op: OP, my_pe, after, missing }
         };
-        self.wait_until(OP, || turn.advance(), late).await
+        self.wait_until(OP, || turn.advance(), |pe| turn.is_done(pe), late).await
     }
 
     #[inline]
@@ -238,7 +242,7 @@ impl Transport for Loopback {
             let found = cell.load(Ordering::Acquire);
             cmp.holds(found, value).then_some(found)
         };
-        self.wait_until(OP, ready, late).await
+        self.wait_until(OP, ready, |_| false, late).await
     }
 
     async fn wait_leave(&self) -> Result<()> {

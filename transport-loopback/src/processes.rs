@@ -154,7 +154,8 @@ impl Processes {
                         return Err(LoopbackError::NoJobMemory { my_pe, cause: "it did not say why".into() });
                     }
                 };
-                let taken = on_thread(move || take(&token, deadline)).map_err(|source| late("start a thread", source))?;
+                let taken = on_thread(move || take(&token, deadline))
+                    .map_err(|source| late("start a thread", source))?;
                 // Nobody sends on it only if the thread panicked.
                 let taken = taken.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
                 taken.map_err(|source| late("take the job's memory from PE 0", source))?
@@ -179,8 +180,11 @@ impl Processes {
     /// The job's memory, at PE 0.
     fn make(&self, len: u64) -> std::result::Result<(std::os::fd::OwnedFd, Giver), LoopbackError> {
         host::check_heap_size(0, self.heap_size)?;
-        let file = sys::sealed_memory_file("shmem-heaps", len)
-            .map_err(|source| LoopbackError::Memory { my_pe: 0, len, source })?;
+        let file = sys::sealed_memory_file("shmem-heaps", len).map_err(|source| LoopbackError::Memory {
+            my_pe: 0,
+            len,
+            source,
+        })?;
         let giver = Giver::new().map_err(|source| LoopbackError::Handover {
             my_pe: 0,
             step: "listen for the other PEs",
@@ -251,7 +255,12 @@ fn read_offer(hello: Option<&Bytes>) -> Offer {
 fn check_hosts(my_pe: usize, hellos: &[Bytes]) -> std::result::Result<(), LoopbackError> {
     let first = hellos.first().map_or(&[][..], |hello| split_hello(hello).0);
     let odd = |of: fn(&[u8]) -> Option<&[u8]>| -> PeList {
-        hellos.iter().enumerate().filter(|(_, hello)| of(split_hello(hello).0) != of(first)).map(|(pe, _)| pe).collect()
+        hellos
+            .iter()
+            .enumerate()
+            .filter(|(_, hello)| of(split_hello(hello).0) != of(first))
+            .map(|(pe, _)| pe)
+            .collect()
     };
     let versions = odd(|hello| hello.get(..1));
     if !versions.is_empty() {
@@ -286,7 +295,8 @@ mod tests {
     #[test]
     fn a_hello_says_what_it_was_given() {
         let token = [9; TOKEN];
-        let hellos = [hello(&Offer::Token(token)), hello(&Offer::Taker), hello(&Offer::Failed("no room".into()))];
+        let hellos =
+            [hello(&Offer::Token(token)), hello(&Offer::Taker), hello(&Offer::Failed("no room".into()))];
         assert!(matches!(read_offer(hellos.first()), Offer::Token(t) if t == token));
         assert!(matches!(read_offer(hellos.get(1)), Offer::Taker));
         assert!(matches!(read_offer(hellos.get(2)), Offer::Failed(cause) if cause == "no room"));
@@ -296,8 +306,16 @@ mod tests {
     #[test]
     fn another_host_or_version_is_named_and_rubbish_is_no_panic() {
         let good = hello(&Offer::Taker);
-        let other_host = { let mut h = good.to_vec(); h[2] ^= 1; Bytes::from(h) };
-        let other_version = { let mut h = good.to_vec(); h[0] += 1; Bytes::from(h) };
+        let other_host = {
+            let mut h = good.to_vec();
+            h[2] ^= 1;
+            Bytes::from(h)
+        };
+        let other_version = {
+            let mut h = good.to_vec();
+            h[0] += 1;
+            Bytes::from(h)
+        };
         let error = check_hosts(0, &[good.clone(), good.clone(), other_host]).unwrap_err();
         assert!(matches!(error, LoopbackError::NotOneHost { odd, .. } if odd.as_slice() == [2]));
         let error = check_hosts(0, &[good.clone(), other_version]).unwrap_err();

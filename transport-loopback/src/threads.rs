@@ -84,8 +84,11 @@ impl Threads {
         host::check_heap_size(0, self.setup.heap_size)?;
         let len = JobMemory::len(n_pes, self.setup.heap_size);
         let len = len.ok_or(LoopbackError::JobTooLarge { n_pes, heap_size: self.setup.heap_size })?;
-        let region = sys::private_memory(len as usize)
-            .map_err(|source| LoopbackError::Memory { my_pe: 0, len, source })?;
+        let region = sys::private_memory(len as usize).map_err(|source| LoopbackError::Memory {
+            my_pe: 0,
+            len,
+            source,
+        })?;
         let memory = JobMemory::new(region, n_pes, self.setup.heap_size);
         if self.setup.first_epoch != 0 {
             memory.set_first_epoch(self.setup.first_epoch);

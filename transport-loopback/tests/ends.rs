@@ -1,5 +1,7 @@
 //! How waits end when a peer does not come: deadlines, peers that are gone, calls after the end.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panics")]
+
 use std::time::{Duration, Instant};
 
 use transport_core::wait::block_on;
@@ -56,6 +58,22 @@ fn a_pe_that_is_dropped_ends_every_wait_of_the_others_and_is_named() {
         drop(gone);
     });
     assert!(start.elapsed() < Duration::from_secs(60), "the others waited for the deadline");
+}
+
+/// A PE may go as soon as it has left its last barrier, even if others are still in it.
+#[test]
+fn a_pe_that_goes_after_its_last_barrier_does_not_disturb_that_barrier() {
+    for round in 0..300 {
+        let threads: Vec<_> = job(3 + round % 4)
+            .start()
+            .unwrap()
+            .into_iter()
+            .map(|pe| std::thread::spawn(move || block_on(pe.barrier_all())))
+            .collect();
+        for thread in threads {
+            thread.join().unwrap().unwrap();
+        }
+    }
 }
 
 #[test]
@@ -117,12 +135,16 @@ fn jobs_that_cannot_be_are_refused() {
         assert!(matches!(error, LoopbackError::HeapSize { .. }), "{size}: {error}");
     }
     let error = Threads::new(1 << 20).heap_size(8 << 30).start().unwrap_err();
-    assert!(matches!(error, LoopbackError::JobTooLarge { .. } | LoopbackError::HeapLargerThanMemory { .. }), "{error}");
+    assert!(
+        matches!(error, LoopbackError::JobTooLarge { .. } | LoopbackError::HeapLargerThanMemory { .. }),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_slice_of_another_job_is_refused_and_touches_nothing() {
-    let (a, b) = (job(1).start().unwrap().remove(0), Threads::new(1).heap_size(1 << 22).start().unwrap().remove(0));
+    let (a, b) =
+        (job(1).start().unwrap().remove(0), Threads::new(1).heap_size(1 << 22).start().unwrap().remove(0));
     block_on(async {
         let small = a.alloc::<u8>(64).await.unwrap();
         let large = b.alloc::<u8>(2 << 20).await.unwrap();

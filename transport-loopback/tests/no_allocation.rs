@@ -1,5 +1,7 @@
 //! The hot path allocates nothing: counted by the allocator.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panics")]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -54,7 +56,13 @@ fn puts_quiets_signals_and_barriers_allocate_nothing() {
                             pe.fence()?;
                             pe.quiet().await?;
                             pe.atomic(data.slice(50..51)?, AtomicOp::Add(1), peer).await?;
-                            pe.put_signal_nbi(data.slice(..0)?, data.slice(..0)?, signal, SignalOp::Add(1), peer)?;
+                            pe.put_signal_nbi(
+                                data.slice(..0)?,
+                                data.slice(..0)?,
+                                signal,
+                                SignalOp::Add(1),
+                                peer,
+                            )?;
                             pe.signal_wait_until(signal, Cmp::Ge, round + 1).await?;
                             pe.barrier_all().await?;
                         }

@@ -2,6 +2,8 @@
 //!
 //! Jobs are processes, as in use; this program starts itself again for the other PEs.
 
+#![allow(clippy::expect_used, reason = "a bench that cannot run may panic: that is how it fails")]
+
 mod collective;
 mod put;
 mod replay;

@@ -26,7 +26,8 @@ pub(crate) fn benches(criterion: &mut Criterion) {
 fn empty_nodes(group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>) {
     let pe = Arc::new(Threads::new(1).heap_size(1 << 20).start().expect("a PE").remove(0));
     let stream = Stream::with_queue(Arc::clone(&pe), InlineQueue::new(Arc::clone(&pe)));
-    let (to, from) = (DeviceBuffer::<u8>::zeroed(0).expect("room"), DeviceBuffer::<u8>::zeroed(0).expect("room"));
+    let (to, from) =
+        (DeviceBuffer::<u8>::zeroed(0).expect("room"), DeviceBuffer::<u8>::zeroed(0).expect("room"));
     stream.capture_begin(CaptureMode::Relaxed).expect("capture");
     for _ in 0..100 {
         stream.memcpy_async(&to, &from).expect("a node");

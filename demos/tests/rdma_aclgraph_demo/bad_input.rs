@@ -38,7 +38,7 @@ fn a_wrong_count_of_arguments_shows_the_usage() {
 fn numbers_that_are_none_or_out_of_range() {
     let address = "tcp://127.0.0.1:9";
     fails(&mut six(["two", "0", address, "1", "0", "0"]), &["<n_pes>", "\"two\""]);
-    fails(&mut six(["2", "-1", address, "1", "0", "0"]), &["-1"]);
+    fails(&mut six(["2", "-1", address, "1", "0", "0"]), &["<pe_id>", "-1"]);
     fails(&mut six(["2", "0x1", address, "1", "0", "0"]), &["<pe_id>", "0x1"]);
     fails(&mut six(["0", "0", address, "1", "0", "0"]), &["n_pes", "0"]);
     fails(&mut six(["2", "2", address, "1", "0", "0"]), &["<pe_id>", "2"]);
@@ -48,23 +48,40 @@ fn numbers_that_are_none_or_out_of_range() {
     fails(&mut six(["2", "0", address, "1", "1", "0"]), &["<f_pe>"]);
     fails(&mut six(["2", "0", address, "1", "", "0"]), &["<f_pe>"]);
     fails(&mut six(["2", "0", address, "1", "0", "99999999999999999999"]), &["<f_npu>"]);
-    for (option, value) in [("--loops", "0"), ("--loops", "x"), ("--elements", "-3"), ("--elements", "18446744073709551615")] {
+    for (option, value) in
+        [("--loops", "0"), ("--loops", "x"), ("--elements", "-3"), ("--elements", "18446744073709551615")]
+    {
         fails(six(["1", "0", address, "1", "0", "0"]).args([option, value]), &[option]);
     }
     for heap in ["0", "1", "65535", "41GiB", "1QiB", "-1"] {
         fails(six(["1", "0", address, "1", "0", "0"]).arg(format!("--heap={heap}")), &["--heap"]);
     }
     fails(six(["1", "0", address, "1", "0", "0"]).args(["--timeout", "soon"]), &["--timeout"]);
-    fails(six(["1", "0", address, "1", "0", "0"]).args(["--backend", "carrier-pigeon"]), &["carrier-pigeon", "loopback"]);
+    fails(
+        six(["1", "0", address, "1", "0", "0"]).args(["--backend", "carrier-pigeon"]),
+        &["carrier-pigeon", "loopback"],
+    );
 }
 
 #[test]
 fn addresses_that_are_none() {
-    for address in ["", "tcp://", "127.0.0.1", "tcp://127.0.0.1", "tcp://127.0.0.1:", "tcp://127.0.0.1:70000", "udp://127.0.0.1:1", "::1:80"] {
+    for address in [
+        "",
+        "tcp://",
+        "127.0.0.1",
+        "tcp://127.0.0.1",
+        "tcp://127.0.0.1:",
+        "tcp://127.0.0.1:70000",
+        "udp://127.0.0.1:1",
+        "::1:80",
+    ] {
         fails(&mut six(["2", "0", address, "2", "0", "0"]), &["<ipport>"]);
     }
     fails(&mut six(["2", "0", "tcp://192.0.2.1:8899", "2", "0", "0"]), &["192.0.2.1"]);
-    fails(&mut six(["2", "0", "tcp://no-such-host.invalid:8899", "2", "0", "0", ]).args(["--timeout", "3"]), &["no-such-host.invalid"]);
+    fails(
+        six(["2", "0", "tcp://no-such-host.invalid:8899", "2", "0", "0"]).args(["--timeout", "3"]),
+        &["no-such-host.invalid"],
+    );
 }
 
 #[test]
@@ -78,7 +95,10 @@ fn a_port_in_use_is_named() {
 fn a_rendezvous_that_never_answers_or_is_not_there() {
     let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = format!("tcp://{}", silent.local_addr().unwrap());
-    fails(six(["2", "1", &address, "2", "0", "0"]).args(["--timeout", "1"]), &["PE 1", &address["tcp://".len()..]]);
+    fails(
+        six(["2", "1", &address, "2", "0", "0"]).args(["--timeout", "1"]),
+        &["PE 1", &address["tcp://".len()..]],
+    );
     let address = format!("tcp://127.0.0.1:{}", free_port());
     fails(six(["2", "1", &address, "2", "0", "0"]).args(["--timeout", "1"]), &["PE 1", "refused"]);
     fails(six(["3", "0", &address, "3", "0", "0"]).args(["--timeout", "1"]), &["PEs 1, 2"]);

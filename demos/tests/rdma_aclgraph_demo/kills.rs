@@ -7,7 +7,9 @@ use crate::harness::{demo, free_port, text, wait};
 
 fn endless(n_pes: usize) -> Vec<Child> {
     let (n, address) = (n_pes.to_string(), format!("tcp://127.0.0.1:{}", free_port()));
-    let pes = |pe: usize| demo(&[&n, &pe.to_string(), &address, &n, "0", "0", "--loops", "1000000000"]).spawn().unwrap();
+    let pes = |pe: usize| {
+        demo(&[&n, &pe.to_string(), &address, &n, "0", "0", "--loops", "1000000000"]).spawn().unwrap()
+    };
     let children = (0..n_pes).map(pes).collect();
     // Into the rounds, on a slow machine too; before or in the rendezvous would have to end as well.
     std::thread::sleep(Duration::from_millis(500));

@@ -69,7 +69,8 @@ fn pes_may_start_in_any_order() {
     let others: Vec<_> = commands.iter_mut().map(|command| command.spawn().unwrap()).collect();
     std::thread::sleep(Duration::from_millis(300));
     let first = first.spawn().unwrap();
-    let outputs: Vec<_> = [first].into_iter().chain(others).map(|child| crate::harness::wait(child, LIMIT)).collect();
+    let outputs: Vec<_> =
+        [first].into_iter().chain(others).map(|child| crate::harness::wait(child, LIMIT)).collect();
     assert_success(&outputs);
 }
 
@@ -77,7 +78,8 @@ fn pes_may_start_in_any_order() {
 #[test]
 fn strangers_at_the_rendezvous_change_nothing() {
     let mut commands = pes(2, "127.0.0.1", &[]);
-    let address = commands[0].get_args().nth(2).unwrap().to_string_lossy().trim_start_matches("tcp://").to_owned();
+    let address =
+        commands[0].get_args().nth(2).unwrap().to_string_lossy().trim_start_matches("tcp://").to_owned();
     let mut second = commands.pop().unwrap();
     let first = commands.pop().unwrap().spawn().unwrap();
     let connect = || {

@@ -9,6 +9,7 @@ use super::fault::{CallKind, JobFault};
 use super::message::{Details, Proof, ToClient, ToServer};
 use super::roster::Roster;
 use super::rounds::{Progress, Rounds};
+use super::wire::whole_millis;
 use crate::config::MAX_TIMEOUT;
 
 /// A connection to PE 0.
@@ -92,7 +93,7 @@ impl Coordinator {
         now: Instant,
     ) -> Vec<Action> {
         // Whatever it claims, time can be added to now.
-        let (pe, timeout) = (details.pe, details.timeout.min(MAX_TIMEOUT));
+        let (pe, timeout) = (details.pe, whole_millis(details.timeout.min(MAX_TIMEOUT)));
         if matches!(self.phase, Phase::Running | Phase::Left) {
             let reason = format!(
                 "all {} PEs have joined already, so this one (PE {pe}) is one too many; is it started twice, \
@@ -215,7 +216,7 @@ impl Coordinator {
             Phase::Joining if self.join_deadline <= now => {
                 let fault = JobFault::Missing {
                     missing: self.roster.missing(),
-                    after: self.join_deadline - self.started,
+                    after: whole_millis(self.join_deadline - self.started),
                     refused: self.refused.iter().cloned().collect(),
                 };
                 self.fail(fault, &mut actions);

@@ -123,10 +123,6 @@ fn inherit(fd: RawFd) -> Result<TcpListener, BootstrapError> {
             "{fd} is no descriptor that a launcher would pass (0 to 2 are standard input and output)"
         ));
     }
-    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if taken.contains(&fd) {
-        return bad(format!("descriptor {fd} was taken by an earlier job of this process"));
-    }
     // SAFETY: `fd` is not -1, and is borrowed for the next call alone, to which the system answers EBADF if it is not
     // open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
@@ -142,6 +138,10 @@ fn inherit(fd: RawFd) -> Result<TcpListener, BootstrapError> {
             return bad(format!("descriptor {fd} is a socket that does not listen"));
         }
         _ => return bad(format!("descriptor {fd} is a socket, but not of TCP")),
+    }
+    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if taken.contains(&fd) {
+        return bad(format!("descriptor {fd} was taken by an earlier job of this process"));
     }
     taken.push(fd);
     // SAFETY: `fd` is an open, listening TCP socket, given to us by name in the configuration to own; `TAKEN` sees to it

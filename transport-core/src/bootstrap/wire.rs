@@ -7,6 +7,11 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use super::message::MessageError;
 use crate::pe_list::PeList;
 
+/// Rounded up to what a message can hold, so that all PEs speak of the same time and no deadline becomes zero.
+pub(crate) fn whole_millis(duration: Duration) -> Duration {
+    Duration::from_millis(u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX))
+}
+
 /// Appends fields to a message.
 pub(crate) struct Writer(pub(crate) BytesMut);
 
@@ -26,9 +31,8 @@ impl Writer {
     pub(crate) fn usize(&mut self, value: usize) {
         self.u64(value as u64);
     }
-    /// Milliseconds, rounded up so that no deadline becomes zero.
     pub(crate) fn duration(&mut self, value: Duration) {
-        self.u64(u64::try_from(value.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX));
+        self.u64(u64::try_from(whole_millis(value).as_millis()).unwrap_or(u64::MAX));
     }
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.0.put_slice(bytes);

@@ -29,7 +29,8 @@ impl AllGatherAlgorithm {
 
 impl fmt::Display for AllGatherAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::ALL.iter().find(|(algorithm, _)| algorithm == self).map_or("unknown", |(_, name)| name);
+        let name =
+            Self::ALL.iter().find(|(algorithm, _)| algorithm == self).map_or("unknown", |(_, name)| name);
         f.write_str(name)
     }
 }

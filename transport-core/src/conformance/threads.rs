@@ -42,12 +42,16 @@ async fn whole<X: Transport>(pe: X, options: &Options) -> Report {
 /// [`heap_bytes`](crate::conformance::heap_bytes). `pes` are the PE counts to test. `options`, which may be left out, are
 /// the [`Options`](crate::conformance::Options).
 ///
-/// ```ignore
+/// ```
+/// use transport_core::conformance::heap_bytes;
+/// use transport_loopback::Threads;
+///
 /// transport_core::conformance_tests! {
 ///     mod threads;
 ///     pes: [1, 2, 3, 8];
 ///     start: |n| Threads::new(n).heap_size(heap_bytes(n)).start().unwrap();
 /// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! conformance_tests {

@@ -37,7 +37,8 @@ impl BufferSpace for Pinned {
     const NAME: &'static str = "HostBuffer";
 }
 
-/// Private memory of the device: `len` elements of type `T`. The host stream's device is the host, so it is host memory.
+/// Private memory of the device: `len` elements of type `T`. The host stream's device is the host, so it is host
+/// memory.
 ///
 /// See [`Buffer`] for what it can do.
 ///
@@ -75,9 +76,9 @@ pub type HostBuffer<T> = Buffer<T, Pinned>;
 /// `len` elements of type `T` that streams may read and write while the program looks at them.
 ///
 /// It is a handle: a clone, a [`slice`](Self::slice) and a graph that uses it share the memory and keep it alive. As a
-/// stream may write at any time there is never a `&[T]` into it; [`write`](Self::write) and [`read`](Self::read) copy, at
-/// once and on the calling thread. They are not ordered with a stream's work: [`synchronize`](super::Stream::synchronize)
-/// before.
+/// stream may write at any time there is never a `&[T]` into it; [`write`](Self::write) and [`read`](Self::read) copy,
+/// at once and on the calling thread. They are not ordered with a stream's work:
+/// [`synchronize`](super::Stream::synchronize) before.
 pub struct Buffer<T, S> {
     region: Region,
     /// First element, in bytes from the region's start.

@@ -13,8 +13,8 @@ use crate::transport::capturing;
 #[non_exhaustive]
 pub enum CaptureMode {
     /// Calls of a transport that block (`quiet`, `barrier_all`, `alloc`, ...) and waiting for any stream are refused on
-    /// this thread with [`BlockingInCapture`](crate::Error::BlockingInCapture): in a capture they are most often meant as
-    /// nodes. The same thread must end it.
+    /// this thread with [`BlockingInCapture`](crate::Error::BlockingInCapture): in a capture they are most often meant
+    /// as nodes. The same thread must end it.
     ThreadLocal,
     /// All, except waiting for the stream that captures. Any thread may end it.
     Relaxed,

@@ -14,9 +14,9 @@ use crate::transport::{Transport, capturing};
 
 /// Work that a [`Stream`] captured. A clone is the same graph.
 ///
-/// It holds the memory that it uses alive (a symmetric allocation that is freed all the same makes the next launch fail).
-/// A launch allocates nothing and copies nothing of it: nodes hold their operands, and what must advance from one launch
-/// to the next (buffers, the barrier's counters) lives in memory.
+/// It holds the memory that it uses alive (a symmetric allocation that is freed all the same makes the next launch
+/// fail). A launch allocates nothing and copies nothing of it: nodes hold their operands, and what must advance from
+/// one launch to the next (buffers, the barrier's counters) lives in memory.
 ///
 /// The reference job, on two PEs: own parts grow by `10 + pe` with every launch.
 ///
@@ -76,8 +76,8 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// [`StreamFailed`](super::GraphError::StreamFailed); [`OtherPe`](super::GraphError::OtherPe) if another PE captured
-    /// it. What fails while it runs is said by [`Stream::synchronize`].
+    /// [`StreamFailed`](super::GraphError::StreamFailed); [`OtherPe`](super::GraphError::OtherPe) if another PE
+    /// captured it. What fails while it runs is said by [`Stream::synchronize`].
     pub fn launch<X: Transport>(&self, stream: &Stream<X>) -> Result<()> {
         const OP: &str = "Graph::launch";
         self.0.refuse_other_pe(OP, &**stream.transport())?;
@@ -90,8 +90,9 @@ impl Graph {
         stream.queue().submit(OP, Work::graph(Arc::clone(&self.0)))
     }
 
-    /// The same program as a future on the caller, without a stream and its thread: for executors that decide themselves
-    /// what runs when, such as a simulated network. Pending only where the transport is; kernels run inside of `poll`.
+    /// The same program as a future on the caller, without a stream and its thread: for executors that decide
+    /// themselves what runs when, such as a simulated network. Pending only where the transport is; kernels run inside
+    /// of `poll`.
     ///
     /// Dropping it half way leaves its nodes half done.
     ///
@@ -124,8 +125,8 @@ impl Graph {
         &self.0.nodes
     }
 
-    /// A drawing in the DOT language (`dot -Tsvg`): each node with its kind, name, and the bytes that it reads and writes;
-    /// an arrow from each to the next.
+    /// A drawing in the DOT language (`dot -Tsvg`): each node with its kind, name, and the bytes that it reads and
+    /// writes; an arrow from each to the next.
     ///
     /// Buffers are numbered as they appear; ranges are in bytes from their start, for symmetric memory from the heap's.
     #[must_use]

@@ -15,11 +15,12 @@ use crate::error::Error;
 use crate::heap::SymSlice;
 use crate::transport::Transport;
 
-/// All of these return at once: what they enqueue runs after what was enqueued before, and in a capture is only recorded.
+/// All of these return at once: what they enqueue runs after what was enqueued before, and in a capture is only
+/// recorded.
 ///
 /// A bad argument is an error of the call, and then nothing is enqueued or recorded. Besides what each says, all answer
-/// [`StreamFailed`](super::GraphError::StreamFailed) on a stream in error, and for an operand whose symmetric allocation has been freed
-/// [`NotLive`](crate::Error::NotLive): here, or, if it is freed later, at the time it runs.
+/// [`StreamFailed`](super::GraphError::StreamFailed) on a stream in error, and for an operand whose symmetric
+/// allocation has been freed [`NotLive`](crate::Error::NotLive): here, or, if it is freed later, at the time it runs.
 impl<X: Transport> Stream<X> {
     /// Runs a kernel.
     ///
@@ -100,8 +101,8 @@ impl<X: Transport> Stream<X> {
         self.enqueue("quiet", Task::Quiet)
     }
 
-    /// Begins to write `src` of this PE to `dst` of `pe`, as [`Transport::put_nbi`]. The next node runs at once; `src` must
-    /// stay as it is until a [`quiet`](Self::quiet) or [`barrier_all`](Self::barrier_all).
+    /// Begins to write `src` of this PE to `dst` of `pe`, as [`Transport::put_nbi`]. The next node runs at once; `src`
+    /// must stay as it is until a [`quiet`](Self::quiet) or [`barrier_all`](Self::barrier_all).
     ///
     /// # Errors
     ///
@@ -123,8 +124,8 @@ impl<X: Transport> Stream<X> {
         self.enqueue(OP, Task::PutNbi { dst: dst.bytes(), src: src.bytes(), pe })
     }
 
-    /// Calls a function of the host, on the stream's thread. It may look at buffers and enqueue more work, here too, but
-    /// not wait for this stream. A panic of it puts the stream in error.
+    /// Calls a function of the host, on the stream's thread. It may look at buffers and enqueue more work, here too,
+    /// but not wait for this stream. A panic of it puts the stream in error.
     ///
     /// # Errors
     ///

@@ -97,6 +97,14 @@ impl<X: Transport> HostQueue<X> {
         self.worker.as_ref().is_some_and(|worker| worker.thread().id() == std::thread::current().id())
     }
 
+    fn refuse_on_its_thread(&self, op: &'static str) -> Result<()> {
+        if self.on_its_thread() {
+            let (my_pe, stream) = (self.shared.my_pe, Arc::clone(&self.shared.name));
+            return Err(GraphError::OnStreamThread { op, my_pe, stream });
+        }
+        Ok(())
+    }
+
     /// Waits until the first `target` works have ended, as long as something moves.
     fn wait_for(&self, op: &'static str, target: u64) -> Result<()> {
         let shared = &*self.shared;
@@ -153,15 +161,13 @@ impl<X: Transport> Queue for HostQueue<X> {
     }
 
     fn wait(&self, op: &'static str) -> Result<()> {
-        if self.on_its_thread() {
-            let (my_pe, stream) = (self.shared.my_pe, Arc::clone(&self.shared.name));
-            return Err(GraphError::OnStreamThread { op, my_pe, stream });
-        }
+        self.refuse_on_its_thread(op)?;
         self.wait_for(op, self.submitted())?;
         self.failure().map_or(Ok(()), |failure| Err(failure.at(op)))
     }
 
     fn poll_done(&self, op: &'static str, ticket: u64, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        self.refuse_on_its_thread(op)?;
         let mut state = self.shared.state();
         if self.shared.ended.load(Ordering::Relaxed) >= ticket {
             return Poll::Ready(state.failure.as_ref().map_or(Ok(()), |failure| Err(failure.at(op))));

@@ -15,9 +15,9 @@ use crate::wait::block_on;
 
 /// Runs each work to its end inside of the call that submits it, on the calling thread.
 ///
-/// For debugging (the call stack of a kernel is that of who enqueued it) and as the second implementation of the seam. As
-/// on any stream, a failure is said by the next call, not by the one whose work failed. Work that waits for peers needs
-/// each PE on a thread of its own.
+/// For debugging (the call stack of a kernel is that of who enqueued it) and as the second implementation of the seam.
+/// As on any stream, a failure is said by the next call, not by the one whose work failed. Work that waits for peers
+/// needs each PE on a thread of its own.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -121,8 +121,13 @@ impl<X: Transport> Queue for InlineQueue<X> {
     }
 
     fn poll_done(&self, op: &'static str, _ticket: u64, _cx: &mut Context<'_>) -> Poll<Result<()>> {
-        // What has been submitted has ended.
-        Poll::Ready(self.failure().map_or(Ok(()), |failure| Err(failure.at(op))))
+        let state = self.state();
+        if state.busy == Some(std::thread::current().id()) {
+            let (my_pe, stream) = (self.transport.my_pe(), Arc::clone(&self.name));
+            return Poll::Ready(Err(GraphError::OnStreamThread { op, my_pe, stream }));
+        }
+        // What counts as submitted has ended.
+        Poll::Ready(state.failure.as_ref().map_or(Ok(()), |failure| Err(failure.at(op))))
     }
 
     fn failure(&self) -> Option<Failure> {

@@ -1,9 +1,10 @@
 //! Streams, and graphs captured from them.
 //!
 //! A [`Stream`] runs work in order on its own thread: kernels, copies between device, host and symmetric memory,
-//! collectives, host functions. Between [`capture_begin`](Stream::capture_begin) and [`capture_end`](Stream::capture_end)
-//! it records instead, and gives a [`Graph`], which can be [launched](Graph::launch) any number of times, or
-//! [run as a future](Graph::run) without any thread. Names follow ACL, the runtime of the Ascend accelerators.
+//! collectives, host functions. Between [`capture_begin`](Stream::capture_begin) and
+//! [`capture_end`](Stream::capture_end) it records instead, and gives a [`Graph`], which can be
+//! [launched](Graph::launch) any number of times, or [run as a future](Graph::run) without any thread. Names follow
+//! ACL, the runtime of the Ascend accelerators.
 //!
 //! What stands where that runtime could stand is one trait: see [`Queue`].
 

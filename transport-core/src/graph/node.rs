@@ -75,8 +75,8 @@ impl Node {
         }
     }
 
-    /// What it is called besides: the kernel's name, the algorithm, the spaces copied between, the target, the function's
-    /// type. Empty where the kind says all.
+    /// What it is called besides: the kernel's name, the algorithm, the spaces copied between, the target, the
+    /// function's type. Empty where the kind says all.
     #[must_use]
     pub fn name(&self) -> String {
         match &self.0 {

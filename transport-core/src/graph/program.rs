@@ -30,8 +30,8 @@ impl Program {
 
 /// Runs `nodes` in order, up to the first that fails. `at` is set to the index of each as it begins.
 ///
-/// This is the one interpreter: the stream's thread, the inline queue and a graph run as a future all use it. It allocates
-/// nothing, and is pending only where the transport is.
+/// This is the one interpreter: the stream's thread, the inline queue and a graph run as a future all use it. It
+/// allocates nothing, and is pending only where the transport is.
 pub(super) async fn run<X: Transport + ?Sized>(
     nodes: &[Node],
     transport: &X,

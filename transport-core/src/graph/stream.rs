@@ -15,14 +15,14 @@ use crate::transport::{Transport, capturing};
 /// An ordered queue of work of one PE, which runs apart from the caller.
 ///
 /// Calls that enqueue check their arguments, return at once, and allocate nothing of their own. All may be called from
-/// several threads. Work of one stream runs in order, each after the end of the one before; collectives must be enqueued
-/// in the same order on every PE.
+/// several threads. Work of one stream runs in order, each after the end of the one before; collectives must be
+/// enqueued in the same order on every PE.
 ///
 /// A failure puts the stream in error: what is enqueued after it is skipped, and every later call answers
 /// [`StreamFailed`](GraphError::StreamFailed) with that first failure.
 ///
-/// Dropping it waits for its work, whose waits end at the transport's deadline. If a kernel or a host function hangs beyond
-/// that, the thread is left to itself.
+/// Dropping it waits for its work, whose waits end at the transport's deadline. If a kernel or a host function hangs
+/// beyond that, the thread is left to itself.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -97,22 +97,22 @@ impl<X: Transport> Stream<X> {
     ///
     /// # Errors
     ///
-    /// [`StreamFailed`](GraphError::StreamFailed) with the first failure; [`InCapture`](GraphError::InCapture) while this
-    /// stream captures, [`BlockingInCapture`](crate::Error::BlockingInCapture) while this thread captures on another in
-    /// [`ThreadLocal`](CaptureMode::ThreadLocal) mode; [`OnStreamThread`](GraphError::OnStreamThread) from its own host
-    /// function; [`Stalled`](GraphError::Stalled) if no node has ended within the transport's deadline.
+    /// [`StreamFailed`](GraphError::StreamFailed) with the first failure; [`InCapture`](GraphError::InCapture) while
+    /// this stream captures, [`BlockingInCapture`](crate::Error::BlockingInCapture) while this thread captures on
+    /// another in [`ThreadLocal`](CaptureMode::ThreadLocal) mode; [`OnStreamThread`](GraphError::OnStreamThread) from
+    /// its own host function; [`Stalled`](GraphError::Stalled) if no node has ended within the transport's deadline.
     pub fn synchronize(&self) -> Result<()> {
         const OP: &str = "Stream::synchronize";
         self.refuse_waiting(OP)?;
         self.queue.wait(OP)
     }
 
-    /// As [`synchronize`](Self::synchronize), for any executor: completes when all that is enqueued at the call has ended.
-    /// It has no deadline of its own for a kernel or host function that hangs.
+    /// As [`synchronize`](Self::synchronize), for any executor: completes when all that is enqueued at the call has
+    /// ended. It has no deadline of its own for a kernel or host function that hangs.
     ///
     /// # Errors
     ///
-    /// As `synchronize`, without the last two.
+    /// As `synchronize`, without the last.
     pub fn synchronize_async(&self) -> impl Future<Output = Result<()>> + Send + '_ {
         const OP: &str = "Stream::synchronize_async";
         let ticket = self.queue.submitted();

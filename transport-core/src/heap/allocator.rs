@@ -117,7 +117,8 @@ impl Allocator {
     pub(super) fn digest(&self) -> u64 {
         let mut digest = self.start ^ self.size.rotate_left(17);
         for (offset, len) in self.used.iter().next_back().into_iter().chain(self.free.iter().next()) {
-            digest = (digest.rotate_left(23) ^ offset ^ len.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            digest =
+                (digest.rotate_left(23) ^ offset ^ len.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         }
         digest ^ (self.used.len() as u64) << 40 ^ self.free_bytes
     }

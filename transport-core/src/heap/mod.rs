@@ -116,7 +116,13 @@ impl SymHeap {
         let allocator = Allocator::new(system_len, region.len() as u64);
         let (live, writer) = LiveTable::new(seed);
         let system = SymSlice::new(0, system_len, live.system());
-        Self { my_pe, region, system, live, book: Mutex::new(Book { allocator, writer, asked: BTreeMap::new() }) }
+        Self {
+            my_pe,
+            region,
+            system,
+            live,
+            book: Mutex::new(Book { allocator, writer, asked: BTreeMap::new() }),
+        }
     }
 
     /// The bytes themselves, for backends. Everything that touches them goes through [`Region`]'s copies and atomics.
@@ -158,7 +164,12 @@ impl SymHeap {
     ///
     /// [`Error::NotLive`], [`Error::OutOfRange`].
     #[inline]
-    pub fn check<T: Pod>(&self, op: &'static str, operand: &'static str, slice: SymSlice<T>) -> Result<HeapRange> {
+    pub fn check<T: Pod>(
+        &self,
+        op: &'static str,
+        operand: &'static str,
+        slice: SymSlice<T>,
+    ) -> Result<HeapRange> {
         let range = HeapRange { offset: slice.offset(), len: slice.byte_len() };
         if !self.live.contains(slice.key()) {
             let (my_pe, HeapRange { offset, len }) = (self.my_pe, range);
@@ -167,7 +178,14 @@ impl SymHeap {
         // A slice of another job may carry a key that lives here too. It must still not leave the memory.
         if range.offset.checked_add(range.len).is_none_or(|end| end > self.region.len() as u64) {
             let (my_pe, HeapRange { offset, len }) = (self.my_pe, range);
-            return Err(Error::OutOfRange { op, my_pe, operand, offset, len, size: self.region.len() as u64 });
+            return Err(Error::OutOfRange {
+                op,
+                my_pe,
+                operand,
+                offset,
+                len,
+                size: self.region.len() as u64,
+            });
         }
         Ok(range)
     }
@@ -178,7 +196,12 @@ impl SymHeap {
     ///
     /// As [`SymHeap::check`], and [`Error::Misaligned`]; [`Error::LengthMismatch`] if it is not one word.
     #[inline]
-    pub fn check_word(&self, op: &'static str, operand: &'static str, word: SymSlice<u64>) -> Result<HeapRange> {
+    pub fn check_word(
+        &self,
+        op: &'static str,
+        operand: &'static str,
+        word: SymSlice<u64>,
+    ) -> Result<HeapRange> {
         let range = self.check(op, operand, word)?;
         if range.len != 8 {
             return Err(Error::LengthMismatch { op, my_pe: self.my_pe, dst: 8, src: range.len });

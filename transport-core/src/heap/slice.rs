@@ -118,7 +118,7 @@ impl<T: Pod> SymSlice<T> {
     /// [`Error::BadCast`] if the bytes are no whole number of `U`, or the start is not aligned for `U`.
     pub fn cast<U: Pod>(&self) -> Result<SymSlice<U>> {
         let (bytes, each, align) = (self.byte_len(), size_of::<U>() as u64, align_of::<U>() as u64);
-        if each == 0 || bytes % each != 0 || self.offset % align != 0 {
+        if each == 0 || !bytes.is_multiple_of(each) || !self.offset.is_multiple_of(align) {
             return Err(Error::BadCast { offset: self.offset, bytes, size: each });
         }
         Ok(SymSlice::new(self.offset, bytes / each, self.key))

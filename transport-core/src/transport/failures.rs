@@ -20,7 +20,13 @@ pub struct Failures {
 impl Failures {
     pub(super) fn new(my_pe: usize, n_pes: usize) -> Self {
         let lost = (0..n_pes).map(|_| OnceLock::new()).collect();
-        Self { my_pe, any: AtomicBool::new(false), finalized: AtomicBool::new(false), lost, first: OnceLock::new() }
+        Self {
+            my_pe,
+            any: AtomicBool::new(false),
+            finalized: AtomicBool::new(false),
+            lost,
+            first: OnceLock::new(),
+        }
     }
 
     /// Remembers that `pe` is gone or can no longer be reached, and why. The first cause stays. A `pe` that does not
@@ -66,6 +72,27 @@ impl Failures {
     #[inline]
     pub fn check_all(&self, op: &'static str) -> Result<()> {
         if self.any.load(Ordering::Acquire) { self.report(op, None) } else { Ok(()) }
+    }
+
+    /// As [`check_all`](Self::check_all), for a wait that needs nothing more of the PEs that `is_done` answers true for:
+    /// their loss does not end it.
+    ///
+    /// # Errors
+    ///
+    /// As `check_all`.
+    #[inline]
+    pub fn check_needed(&self, op: &'static str, is_done: impl Fn(usize) -> bool) -> Result<()> {
+        if !self.any.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let is_lost = |&pe: &usize| self.lost.get(pe).is_some_and(|cause| cause.get().is_some());
+        let first = self.first.get().copied();
+        let needed = first.into_iter().chain(0..self.lost.len()).filter(is_lost).find(|&pe| !is_done(pe));
+        match needed {
+            Some(pe) => self.report(op, Some(pe)),
+            None if self.is_finalized() => self.report(op, None),
+            None => Ok(()),
+        }
     }
 
     #[cold]

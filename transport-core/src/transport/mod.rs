@@ -200,7 +200,12 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     ///
     /// As [`put_nbi`](Self::put_nbi); [`Misaligned`](crate::Error::Misaligned) if the word is not on a boundary of 8.
-    fn atomic(&self, word: SymSlice<u64>, op: AtomicOp, pe: usize) -> impl Future<Output = Result<u64>> + Send {
+    fn atomic(
+        &self,
+        word: SymSlice<u64>,
+        op: AtomicOp,
+        pe: usize,
+    ) -> impl Future<Output = Result<u64>> + Send {
         async move {
             capturing::refuse_blocking("atomic", self.my_pe())?;
             let word = self.endpoint().check_word("atomic", "word", word, pe)?;

@@ -114,7 +114,8 @@ impl Waiter {
         let mut helper = self.helper.lock().unwrap_or_else(PoisonError::into_inner);
         if helper.is_none() {
             let shared = Arc::clone(&self.shared);
-            let started = std::thread::Builder::new().name("shmem-waker".into()).spawn(move || shared.serve());
+            let started =
+                std::thread::Builder::new().name("shmem-waker".into()).spawn(move || shared.serve());
             match started {
                 Ok(thread) => *helper = Some(thread),
                 // Without the thread the future can still be polled: let its executor do that again and again.

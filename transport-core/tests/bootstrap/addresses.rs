@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::os::fd::IntoRawFd;
 
 use transport_core::bootstrap::{Bootstrap, BootstrapError, JoinSpec};
-use transport_core::config::{JobConfig, Key, MapEnvironment};
+use transport_core::config::{JobConfig, MapEnvironment};
 
 use crate::support::*;
 

@@ -118,7 +118,7 @@ pub(crate) fn common_fault(joined: &[Result<Bootstrap, BootstrapError>]) -> JobF
     let faults: Vec<JobFault> = joined
         .iter()
         .map(|result| {
-            let error = result.as_ref().err().expect("joined");
+            let error = result.as_ref().expect_err("joined");
             error.fault().unwrap_or_else(|| panic!("not the job's fault: {error}")).clone()
         })
         .collect();

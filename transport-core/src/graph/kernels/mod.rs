@@ -55,8 +55,8 @@ impl fmt::Debug for KernelContext<'_> {
 
 /// A computation that a stream runs on its device.
 ///
-/// It runs any number of times, on any thread, and on several at once if several streams launch it; so what changes from
-/// one run to the next lives in its operands. It must not wait for peers.
+/// It runs any number of times, on any thread, and on several at once if several streams launch it; so what changes
+/// from one run to the next lives in its operands. It must not wait for peers.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -94,7 +94,8 @@ pub trait Kernel: Send + Sync {
     /// What it is called, in errors and drawings.
     fn name(&self) -> &str;
 
-    /// What it reads: checked to be live when enqueued, and drawn. Called when it is enqueued or drawn, not when it runs.
+    /// What it reads: checked to be live when enqueued, and drawn. Called when it is enqueued or drawn, not when it
+    /// runs.
     fn reads(&self) -> Vec<Operand<u8>> {
         Vec::new()
     }
