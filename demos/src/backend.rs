@@ -53,10 +53,14 @@ pub enum StartError {
 pub fn backend_name(config: &JobConfig) -> Result<&'static str, StartError> {
     match &config.backend.value {
         None => Ok(BACKENDS[0]),
-        Some(name) => BACKENDS.iter().find(|known| *known == name).copied().ok_or_else(|| {
-            StartError::NoSuchBackend { name: name.clone(), origin: config.backend.source.to_string() }
-        }),
+        Some(name) => {
+            BACKENDS.iter().find(|known| *known == name).copied().ok_or_else(|| no_such(name, config))
+        }
     }
+}
+
+fn no_such(name: &str, config: &JobConfig) -> StartError {
+    StartError::NoSuchBackend { name: name.to_owned(), origin: config.backend.source.to_string() }
 }
 
 /// Joins the job that `config` describes, and runs `job` on its backend.

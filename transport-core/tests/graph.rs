@@ -323,27 +323,41 @@ fn puts_quiet_and_barrier_are_nodes() {
 
 #[test]
 fn synchronize_async_works_under_block_on_and_tokio_and_can_be_cancelled() {
-    let stream = Arc::new(Stream::create(one()).unwrap());
+    let stream = Stream::create(one()).unwrap();
     let seen = Arc::new(AtomicU64::new(0));
+    // Each ends when it is told to.
     let enqueue = || {
-        let seen = Arc::clone(&seen);
+        let ((go, gate), seen) = (mpsc::channel::<()>(), Arc::clone(&seen));
+        let gate = Mutex::new(gate);
         let slow = move || {
-            std::thread::sleep(Duration::from_millis(10));
+            gate.lock().unwrap().recv().unwrap();
             seen.fetch_add(1, Ordering::Relaxed);
         };
         stream.launch_host_func(slow).unwrap();
+        go
     };
     block_on(stream.synchronize_async()).unwrap();
-    enqueue();
-    block_on(stream.synchronize_async()).unwrap();
+    let go = enqueue();
+    let waits = stream.synchronize_async();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(10));
+            go.send(()).unwrap();
+        });
+        block_on(waits).unwrap();
+    });
     assert_eq!(seen.load(Ordering::Relaxed), 1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
-        enqueue();
+        let first = enqueue();
         let given_up = tokio::time::timeout(Duration::from_millis(1), stream.synchronize_async()).await;
         assert!(given_up.is_err());
-        enqueue();
-        let (a, b) = tokio::join!(stream.synchronize_async(), stream.synchronize_async());
+        let second = enqueue();
+        let tell = async {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            first.send(()).and_then(|()| second.send(())).unwrap();
+        };
+        let (a, b, ()) = tokio::join!(stream.synchronize_async(), stream.synchronize_async(), tell);
         a.and(b).unwrap();
         assert_eq!(seen.load(Ordering::Relaxed), 3);
     });
@@ -367,49 +381,4 @@ fn nodes_say_what_they_are() {
         assert!(index == 2 || kinds[index].1 == name, "{kinds:?}");
     }
     assert_eq!((graph.nodes()[0].reads()[1].byte_len(), graph.nodes()[2].writes()[0].len()), (64, 64));
-}
-
-#[test]
-fn the_drawing_is_this_one() {
-    let pe = one();
-    let stream = Stream::create(Arc::clone(&pe)).unwrap();
-    let sym = block_on(pe.align::<i32>(4096, 16)).unwrap();
-    let start = sym.offset();
-    let (a, host) = (DeviceBuffer::<i32>::zeroed(32).unwrap(), HostBuffer::zeroed(16).unwrap());
-    let other = DeviceBuffer::<i32>::zeroed(16).unwrap();
-    let graph = stream
-        .capture::<GraphError>(CaptureMode::Relaxed, |stream| {
-            stream.launch_kernel(vector_add(&other, a.slice(16..)?, sym))?;
-            stream.memcpy_async(sym, &other)?;
-            stream.put_nbi(sym, sym, 0)?;
-            stream.barrier_all()?;
-            stream.memcpy_async(&host, sym)?;
-            stream.launch_host_func(|| {})
-        })
-        .unwrap();
-    let sym = format!("symmetric {start}..{} (64 B)", start + 64);
-    let host_function = graph.nodes()[5].name();
-    let nodes = format!(
-        r#"digraph graph_capture {{
-    node [shape=box];
-    n0 [label="0: kernel vector_add\nreads device #0 64..128 (64 B)\nreads {sym}\nwrites device #1 0..64 (64 B)"];
-    n1 [label="1: copy device to symmetric\nreads device #1 0..64 (64 B)\nwrites {sym}"];
-    n2 [label="2: put_nbi to PE 0\nreads {sym}"];
-    n3 [label="3: barrier_all"];
-    n4 [label="4: copy symmetric to host\nreads {sym}\nwrites host #0 0..64 (64 B)"];
-    n5 [label="5: host function {host_function}"];
-    n0 -> n1;
-    n1 -> n2;
-    n2 -> n3;
-    n3 -> n4;
-    n4 -> n5;
-"#
-    );
-    let data = "    n0 -> n1 [style=dashed, constraint=false];
-    n1 -> n2 [style=dashed, constraint=false];
-    n1 -> n4 [style=dashed, constraint=false];
-";
-    assert_eq!(graph.to_dot(), format!("{nodes}}}\n"));
-    assert_eq!(graph.to_dot_with_data(), format!("{nodes}{data}}}\n"));
-    assert!(host_function.contains("the_drawing_is_this_one"));
 }

@@ -24,6 +24,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 /// For one attempt: long enough for a few lost packets.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+const TIMED_OUT: &str = "timed out (no host, or a firewall, at that address)";
 
 /// A connection that has been let in.
 pub(crate) struct Session {
@@ -38,6 +39,8 @@ pub(crate) struct Session {
 enum Failure {
     /// Another attempt may do better.
     Again(String),
+    /// The deadline came before the attempt's own end, so it says nothing of why.
+    CutOff,
     /// It was let in nowhere and never will be.
     Final(BootstrapError),
 }
@@ -46,12 +49,14 @@ enum Failure {
 pub(crate) async fn connect(spec: &JoinSpec) -> Result<Session, BootstrapError> {
     let deadline = Instant::now() + with_margin(spec.timeout);
     let (mut pause, mut address) = (FIRST_PAUSE, spec.rendezvous.to_string());
+    let mut cause = TIMED_OUT.to_owned();
     loop {
-        let cause = match attempt(spec, deadline, &mut address).await {
+        match attempt(spec, deadline, &mut address).await {
             Ok(session) => return Ok(session),
             Err(Failure::Final(error)) => return Err(error),
-            Err(Failure::Again(cause)) => cause,
-        };
+            Err(Failure::Again(last)) => cause = last,
+            Err(Failure::CutOff) => {}
+        }
         let next = Instant::now() + pause;
         if next >= deadline {
             let (my_pe, after) = (spec.my_pe, with_margin(spec.timeout));
@@ -91,7 +96,7 @@ async fn attempt(spec: &JoinSpec, deadline: Instant, shown: &mut String) -> Resu
 fn explain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "connection refused (nothing listens there)".to_owned(),
-        io::ErrorKind::TimedOut => "timed out (no host, or a firewall, at that address)".to_owned(),
+        io::ErrorKind::TimedOut => TIMED_OUT.to_owned(),
         _ => error.to_string(),
     }
 }
@@ -110,9 +115,12 @@ async fn open(
         }
         _ => None,
     };
-    let limit = deadline.min(Instant::now() + CONNECT_LIMIT);
-    let connected = tokio::time::timeout_at(limit, open_from(source, address)).await;
-    Ok(connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())))
+    let limit = Instant::now() + CONNECT_LIMIT;
+    match tokio::time::timeout_at(limit.min(deadline), open_from(source, address)).await {
+        Ok(connected) => Ok(connected),
+        Err(_) if deadline < limit => Err(Failure::CutOff),
+        Err(_) => Ok(Err(io::ErrorKind::TimedOut.into())),
+    }
 }
 
 async fn open_from(source: Option<IpAddr>, address: SocketAddr) -> io::Result<TcpStream> {

@@ -129,3 +129,11 @@ fn a_file_that_cannot_be_written() {
     let error = block_on(Bootstrap::join(spec)).unwrap_err();
     assert_words(error, &["cannot publish", "/nonexistent/rendezvous", "SHMEM_RENDEZVOUS_FILE"]);
 }
+
+#[test]
+fn a_name_that_nobody_knows() {
+    // Never to be registered, by RFC 6761.
+    let error = alone_at("no-such-host.invalid:8899").unwrap_err();
+    assert!(matches!(error, BootstrapError::NameNotResolved { my_pe: 0, .. }), "{error:?}");
+    assert_words(error, &["no-such-host.invalid", "cannot be resolved", "give its address"]);
+}
