@@ -271,3 +271,107 @@ fn parts(payloads: Vec<Bytes>) -> Vec<(usize, Vec<Bytes>)> {
     }
     parts
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TIMEOUT: Duration = Duration::from_secs(10);
+
+    #[derive(Debug, Clone)]
+    enum Event {
+        Join(ConnId, usize, usize),
+        Contribute(ConnId, u64, CallKind),
+        Abort(ConnId),
+        Closed(ConnId),
+        Pass(u64),
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        let conn = 0..5_u64;
+        let call = prop_oneof![3 => Just(CallKind::Barrier), 1 => Just(CallKind::AllGather), 1 => Just(CallKind::Leave)];
+        prop_oneof![
+            // Mostly the PE that belongs to the connection, so that jobs do come together.
+            6 => (conn.clone(), prop_oneof![9 => Just(0), 1 => 0..4_usize], prop_oneof![9 => Just(3), 1 => 0..9_usize])
+                .prop_map(|(conn, more, n_pes)| Event::Join(conn, conn as usize + more, n_pes)),
+            6 => (conn.clone(), 0..3_u64, call).prop_map(|(conn, sequence, call)| Event::Contribute(conn, sequence, call)),
+            1 => conn.clone().prop_map(Event::Abort),
+            1 => conn.prop_map(Event::Closed),
+            1 => (0..12_u64).prop_map(Event::Pass),
+        ]
+    }
+
+    fn details(pe: usize, n_pes: usize) -> Details {
+        Details { pe, n_pes, heap_size: 1, timeout: TIMEOUT, job_id: String::new(), backend: String::new() }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_happens_nobody_is_told_what_is_not_for_him(events in vec(event(), 0..40)) {
+            let mut now = Instant::now();
+            let mut coordinator = Coordinator::new(3, TIMEOUT, now);
+            let (mut welcomed, mut failed) = (0, 0);
+            for event in events {
+                let actions = match event {
+                    // The loop gives every connection one handshake.
+                    Event::Join(conn, ..) if coordinator.attached.contains_key(&conn) => continue,
+                    Event::Join(conn, pe, n_pes) => coordinator.join(conn, details(pe, n_pes), None, "here", now),
+                    Event::Contribute(conn, sequence, call) => {
+                        let payload = Bytes::new();
+                        coordinator.message(conn, ToServer::Contribute { sequence, call, payload }, now)
+                    }
+                    Event::Abort(conn) => coordinator.message(conn, ToServer::Abort { reason: "so".into() }, now),
+                    Event::Closed(conn) => coordinator.closed(conn, "so"),
+                    Event::Pass(seconds) => {
+                        now += Duration::from_secs(seconds);
+                        coordinator.tick(now)
+                    }
+                };
+                for action in &actions {
+                    let Action::Send(to, message) = action else { continue };
+                    let refused = matches!(message, ToClient::Refused { .. });
+                    prop_assert!(refused || to.iter().all(|conn| coordinator.attached.contains_key(conn)));
+                    welcomed += usize::from(*message == ToClient::Welcome);
+                    // To all at once, but for those who come after it.
+                    failed += usize::from(matches!(message, ToClient::Failed(_)) && to.len() != 1);
+                }
+                prop_assert!(welcomed <= 1 && failed <= 1);
+                // Whoever waits has a deadline.
+                let waiting = matches!(coordinator.phase, Phase::Joining);
+                prop_assert!(!waiting || coordinator.deadline().is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn a_job_runs_from_welcome_to_goodbye() {
+        let now = Instant::now();
+        let mut coordinator = Coordinator::new(2, TIMEOUT, now);
+        coordinator.join(LOCAL, details(0, 2), None, "here", now);
+        let actions = coordinator.join(7, details(1, 2), None, "there", now);
+        assert_eq!(actions.last(), Some(&Action::Send(vec![7, LOCAL], ToClient::Welcome)));
+        let leave = || ToServer::Contribute { sequence: 0, call: CallKind::Leave, payload: Bytes::new() };
+        assert_eq!(coordinator.message(7, leave(), now), []);
+        assert_eq!(
+            coordinator.message(LOCAL, leave(), now),
+            [Action::Send(vec![7, LOCAL], ToClient::Goodbye)]
+        );
+        assert_eq!(coordinator.closed(7, "gone"), []);
+        assert_eq!(coordinator.deadline(), None);
+    }
+
+    #[test]
+    fn parts_hold_all_payloads_in_order_and_are_few() {
+        let small: Vec<Bytes> = (0..300_u16).map(|pe| Bytes::from(vec![0; usize::from(pe)])).collect();
+        assert_eq!(parts(small.clone()), [(0, small)]);
+        let large: Vec<Bytes> = (0..5).map(|_| Bytes::from(vec![1; PART_BYTES])).collect();
+        let cut = parts(large);
+        assert_eq!(
+            cut.iter().map(|(first, part)| (*first, part.len())).collect::<Vec<_>>(),
+            [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1)]
+        );
+    }
+}

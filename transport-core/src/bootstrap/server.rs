@@ -42,6 +42,8 @@ struct Server {
     commands: Commands,
     /// PE 0's own goodbye waits until the others have theirs, or until then.
     goodbye_until: Option<Instant>,
+    /// What PE 0 itself is to hear once it has been sent to the others: its process may end at once.
+    own_news: Vec<ToClient>,
     _published: Option<Published>,
 }
 
@@ -113,6 +115,7 @@ impl Server {
             desk,
             commands,
             goodbye_until: None,
+            own_news: Vec::new(),
             _published: published,
         };
         Ok((server, address))
@@ -146,6 +149,7 @@ impl Server {
             },
             accepted = accept(&self.listener, accepting) => self.on_accept(accepted),
         }
+        self.hear_own_news().await;
         self.say_own_goodbye();
         Step::Go
     }
@@ -249,10 +253,29 @@ impl Server {
         }
         if message == ToClient::Goodbye {
             self.goodbye_until = Some(Instant::now() + LINGER);
+        } else if matches!(message, ToClient::Lost { .. } | ToClient::Failed(_)) {
+            self.own_news.push(message);
         } else if !matches!(message, ToClient::Accepted { .. })
             && let Err(problem) = self.member.on_message(message)
         {
             tracing::error!("bootstrap: PE 0 {problem} to itself");
+        }
+    }
+
+    /// Lets the writers run before PE 0's own process hears bad news: it may exit on the spot, and the others would see
+    /// only that PE 0 is gone, not whose fault it is.
+    async fn hear_own_news(&mut self) {
+        if self.own_news.is_empty() {
+            return;
+        }
+        // Each time, the runtime gives some 60 waiting tasks their turn.
+        for _ in 0..2 + self.visitors.len() / 32 {
+            tokio::task::yield_now().await;
+        }
+        for message in std::mem::take(&mut self.own_news) {
+            if let Err(problem) = self.member.on_message(message) {
+                tracing::error!("bootstrap: PE 0 {problem} to itself");
+            }
         }
     }
 

@@ -41,25 +41,27 @@ impl Region {
     /// Zeroed private memory of this process, for device buffers and tests.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        /// A cache line, so that the base is aligned as one.
-        #[derive(Clone, Copy, bytemuck::Zeroable)]
-        #[repr(C, align(64))]
-        struct Line([u8; 64]);
-        let lines: Box<[Line]> = bytemuck::allocation::zeroed_slice_box(len.div_ceil(64).max(1));
-        let keeper = Arc::new(Lines(Box::into_raw(lines)));
-        /// Owns the boxed lines by pointer, so that no reference to them exists while they are in use.
-        struct Lines(*mut [Line]);
+        /// Owns the boxed words by pointer, so that no reference to them exists while they are in use.
+        struct Words(*mut [u64]);
         // SAFETY: the pointer is only used to free the box, once.
-        unsafe impl Send for Lines {}
+        unsafe impl Send for Words {}
         // SAFETY: as above.
-        unsafe impl Sync for Lines {}
-        impl Drop for Lines {
+        unsafe impl Sync for Words {}
+        impl Drop for Words {
             fn drop(&mut self) {
                 // SAFETY: it came from `Box::into_raw` and is freed nowhere else.
                 drop(unsafe { Box::from_raw(self.0) });
             }
         }
-        let base = NonNull::new(keeper.0.cast::<u8>()).unwrap_or(NonNull::dangling());
+        // Aligned by hand: an allocator that is asked for more than its own alignment clears the pages itself, and so
+        // touches all of them.
+        let words = len.div_ceil(8) + 64 / 8;
+        let keeper = Arc::new(Words(Box::into_raw(bytemuck::allocation::zeroed_slice_box(words))));
+        let start = keeper.0.cast::<u8>();
+        // SAFETY: the words hold `len` bytes after the at most 63 that are skipped.
+        let start = unsafe { start.add(start.align_offset(64)) };
+        // SAFETY: a box is not at null, nor is what follows its start.
+        let base = unsafe { NonNull::new_unchecked(start) };
         // SAFETY: the keeper owns `len` or more zeroed bytes at `base` and holds no reference to them.
         unsafe { Self::new(base, len, keeper) }
     }

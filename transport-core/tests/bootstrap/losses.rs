@@ -152,3 +152,35 @@ fn a_callback_that_panics_harms_nobody() {
     assert_eq!(next(&heard).pe, 2);
     assert_eq!(block_on(job[0].barrier()).unwrap_err().lost_pe(), Some(2));
 }
+
+/// What the process of the next test runs: joins as PE 1 and waits for what never comes.
+const CHILD_ADDRESS: &str = "BOOTSTRAP_TEST_CHILD_ADDRESS";
+
+#[test]
+fn child_that_waits_to_be_killed() {
+    let Ok(address) = std::env::var(CHILD_ADDRESS) else { return };
+    let mut spec = transport_core::bootstrap::JoinSpec::new(1, 3, address.parse().unwrap());
+    (spec.timeout, spec.backend) = (PATIENCE, "test".into());
+    let pe = block_on(Bootstrap::join(spec)).unwrap();
+    drop(block_on(pe.barrier()));
+}
+
+#[test]
+fn a_process_killed_by_force() {
+    let mut meeting = Meeting::new();
+    let specs = vec![meeting.spec(0, 3), meeting.spec(2, 3)];
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "losses::child_that_waits_to_be_killed", "--nocapture"])
+        .env(CHILD_ADDRESS, meeting.address.to_string())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let job = in_order(join_all(specs));
+    let watches: Vec<_> = job.iter().map(watch).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(watches.iter().all(|watch| next(watch).pe == 1));
+    for error in everywhere(&job, |pe| block_on(pe.barrier()).unwrap_err()) {
+        assert_eq!(error.lost_pe(), Some(1));
+    }
+}
