@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use transport_core::heap::SymHeap;
-use transport_core::transport::{Get, Put, Remote, Word};
+use transport_core::transport::{Remote, Transfer, Word};
 use transport_core::wait::{WaitPolicy, Waiter};
 use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, Transport};
 
@@ -141,8 +141,8 @@ impl Transport for Loopback {
     }
 
     #[inline]
-    fn post_put(&self, put: Put) -> Result<()> {
-        self.copy(put.pe(), put.dst().offset(), self.my_pe(), put.src().offset(), put.src().len());
+    fn post_put(&self, put: Transfer) -> Result<()> {
+        self.copy(put.pe(), put.remote().offset(), self.my_pe(), put.local().offset(), put.local().len());
         Ok(())
     }
 
@@ -152,13 +152,13 @@ impl Transport for Loopback {
     }
 
     #[inline]
-    fn post_get(&self, get: Get) -> Result<()> {
-        self.copy(self.my_pe(), get.dst().offset(), get.pe(), get.src().offset(), get.src().len());
+    fn post_get(&self, get: Transfer) -> Result<()> {
+        self.copy(self.my_pe(), get.local().offset(), get.pe(), get.remote().offset(), get.local().len());
         Ok(())
     }
 
     #[inline]
-    fn post_put_signal(&self, put: Option<Put>, signal: Word, op: SignalOp) -> Result<()> {
+    fn post_put_signal(&self, put: Option<Transfer>, signal: Word, op: SignalOp) -> Result<()> {
         if let Some(put) = put {
             self.post_put(put)?;
         }

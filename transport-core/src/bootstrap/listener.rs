@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::TcpListener;
 
 use super::error::BootstrapError;
@@ -35,7 +35,13 @@ fn check_inherited(
         Ok(local) if port != 0 && local.port() != port => {
             bad(format!("it listens at {local}, but the rendezvous' port is {port}"))
         }
-        Ok(_) => Ok(listener),
+        Ok(_) => {
+            // Launchers tend to leave the default, where hundreds of PEs at once lose a second to retransmission.
+            if let Err(error) = SockRef::from(&listener).listen(BACKLOG) {
+                tracing::debug!("bootstrap: the inherited listener keeps its backlog: {error}");
+            }
+            Ok(listener)
+        }
         Err(error) => bad(error.to_string()),
     }
 }

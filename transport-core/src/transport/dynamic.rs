@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::{AtomicOp, Cmp, Endpoint, Get, Put, Remote, SignalOp, Transport, Word};
+use super::{AtomicOp, Cmp, Endpoint, Remote, SignalOp, Transfer, Transport, Word};
 use crate::error::Result;
 
 /// [`Transport`] for `dyn`: every backend has it by one blanket implementation.
@@ -21,13 +21,13 @@ pub trait DynTransport: Send + Sync + 'static {
     /// See [`Transport::abort`].
     fn dyn_abort(&self, reason: &str);
     /// See [`Transport::post_put`].
-    fn dyn_put(&self, put: Put) -> Result<()>;
+    fn dyn_put(&self, put: Transfer) -> Result<()>;
     /// See [`Transport::post_put_bytes`].
     fn dyn_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()>;
     /// See [`Transport::post_get`].
-    fn dyn_get(&self, get: Get) -> Result<()>;
+    fn dyn_get(&self, get: Transfer) -> Result<()>;
     /// See [`Transport::post_put_signal`].
-    fn dyn_put_signal(&self, put: Option<Put>, signal: Word, op: SignalOp) -> Result<()>;
+    fn dyn_put_signal(&self, put: Option<Transfer>, signal: Word, op: SignalOp) -> Result<()>;
     /// See [`Transport::post_fence`].
     fn dyn_fence(&self) -> Result<()>;
     /// See [`Transport::wait_quiet`].
@@ -53,16 +53,16 @@ impl<T: Transport> DynTransport for T {
     fn dyn_abort(&self, reason: &str) {
         self.abort(reason);
     }
-    fn dyn_put(&self, put: Put) -> Result<()> {
+    fn dyn_put(&self, put: Transfer) -> Result<()> {
         self.post_put(put)
     }
     fn dyn_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
         self.post_put_bytes(dst, data)
     }
-    fn dyn_get(&self, get: Get) -> Result<()> {
+    fn dyn_get(&self, get: Transfer) -> Result<()> {
         self.post_get(get)
     }
-    fn dyn_put_signal(&self, put: Option<Put>, signal: Word, op: SignalOp) -> Result<()> {
+    fn dyn_put_signal(&self, put: Option<Transfer>, signal: Word, op: SignalOp) -> Result<()> {
         self.post_put_signal(put, signal, op)
     }
     fn dyn_fence(&self) -> Result<()> {
@@ -125,16 +125,16 @@ impl Transport for AnyTransport {
     fn abort(&self, reason: &str) {
         self.0.dyn_abort(reason);
     }
-    fn post_put(&self, put: Put) -> Result<()> {
+    fn post_put(&self, put: Transfer) -> Result<()> {
         self.0.dyn_put(put)
     }
     fn post_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
         self.0.dyn_put_bytes(dst, data)
     }
-    fn post_get(&self, get: Get) -> Result<()> {
+    fn post_get(&self, get: Transfer) -> Result<()> {
         self.0.dyn_get(get)
     }
-    fn post_put_signal(&self, put: Option<Put>, signal: Word, op: SignalOp) -> Result<()> {
+    fn post_put_signal(&self, put: Option<Transfer>, signal: Word, op: SignalOp) -> Result<()> {
         self.0.dyn_put_signal(put, signal, op)
     }
     fn post_fence(&self) -> Result<()> {

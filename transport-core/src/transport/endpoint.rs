@@ -6,9 +6,9 @@ use std::time::Duration;
 use bytemuck::Pod;
 
 use super::failures::Failures;
-use super::operations::{Get, Put, Remote, Word};
+use super::operations::{Remote, Transfer, Word};
 use crate::error::{Error, Result};
-use crate::heap::{SymHeap, SymSlice};
+use crate::heap::{HeapRange, SymHeap, SymSlice};
 
 /// The common half of a transport. A backend makes one at start and answers it from
 /// [`Transport::endpoint`](super::Transport::endpoint).
@@ -104,7 +104,7 @@ impl Endpoint {
         self.failures.check_peer(op, pe)
     }
 
-    /// Checks a transfer between this PE and `pe`; `None` if there is nothing to move.
+    /// Checks `dst` and `src` of a transfer between this PE and `pe`; `None` if there is nothing to move.
     #[inline]
     fn check_transfer<T: Pod>(
         &self,
@@ -112,7 +112,7 @@ impl Endpoint {
         dst: SymSlice<T>,
         src: SymSlice<T>,
         pe: usize,
-    ) -> Result<Option<Put>> {
+    ) -> Result<Option<(HeapRange, HeapRange)>> {
         self.check_pe(op, pe)?;
         let dst = self.heap.check(op, "destination", dst)?;
         let src = self.heap.check(op, "source", src)?;
@@ -128,7 +128,7 @@ impl Endpoint {
                 return Err(Error::Overlap { op, my_pe: self.my_pe, src: b, dst: a, len });
             }
         }
-        Ok((!dst.is_empty()).then_some(Put { dst, src, pe }))
+        Ok((!dst.is_empty()).then_some((dst, src)))
     }
 
     #[inline]
@@ -138,8 +138,9 @@ impl Endpoint {
         dst: SymSlice<T>,
         src: SymSlice<T>,
         pe: usize,
-    ) -> Result<Option<Put>> {
-        self.check_transfer(op, dst, src, pe)
+    ) -> Result<Option<Transfer>> {
+        let checked = self.check_transfer(op, dst, src, pe)?;
+        Ok(checked.map(|(remote, local)| Transfer { local, remote, pe }))
     }
 
     #[inline]
@@ -149,9 +150,9 @@ impl Endpoint {
         dst: SymSlice<T>,
         src: SymSlice<T>,
         pe: usize,
-    ) -> Result<Option<Get>> {
-        let transfer = self.check_transfer(op, dst, src, pe)?;
-        Ok(transfer.map(|Put { dst, src, pe }| Get { dst, src, pe }))
+    ) -> Result<Option<Transfer>> {
+        let checked = self.check_transfer(op, dst, src, pe)?;
+        Ok(checked.map(|(local, remote)| Transfer { local, remote, pe }))
     }
 
     pub(super) fn check_remote(

@@ -15,7 +15,7 @@ use bytes::Bytes;
 pub use dynamic::{AnyTransport, DynTransport};
 pub use endpoint::Endpoint;
 pub use failures::Failures;
-pub use operations::{AtomicOp, Cmp, Get, Put, Remote, SignalOp, Word};
+pub use operations::{AtomicOp, Cmp, Remote, SignalOp, Transfer, Word};
 
 use crate::error::Result;
 use crate::heap::{self, SymHeap, SymSlice};
@@ -300,7 +300,7 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     ///
     /// Only if nothing was sent.
-    fn post_put(&self, put: Put) -> Result<()>;
+    fn post_put(&self, put: Transfer) -> Result<()>;
 
     /// Backend: begins a put of bytes that it keeps until done.
     ///
@@ -314,14 +314,14 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     ///
     /// Only if nothing was sent.
-    fn post_get(&self, get: Get) -> Result<()>;
+    fn post_get(&self, get: Transfer) -> Result<()>;
 
     /// Backend: begins a put, if there is one, and then a signal to the same PE that is seen after it.
     ///
     /// # Errors
     ///
     /// Only if nothing was sent.
-    fn post_put_signal(&self, put: Option<Put>, signal: Word, op: SignalOp) -> Result<()>;
+    fn post_put_signal(&self, put: Option<Transfer>, signal: Word, op: SignalOp) -> Result<()>;
 
     /// Backend: orders later puts after earlier ones, target by target.
     ///

@@ -2,31 +2,31 @@
 
 use crate::heap::HeapRange;
 
-/// A one-sided write: `src` of this PE's heap to `dst` of the heap of `pe`. At least one byte; both ranges are in the
-/// heap and equally long.
+/// What a put or a get moves between this PE's heap and that of `pe`: a put from `local` to `remote`, a get from `remote` to
+/// `local`. At least one byte; both ranges are in the heap and equally long. If `pe` is this PE, they do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Put {
-    pub(super) dst: HeapRange,
-    pub(super) src: HeapRange,
+pub struct Transfer {
+    pub(super) local: HeapRange,
+    pub(super) remote: HeapRange,
     pub(super) pe: usize,
 }
 
-impl Put {
-    /// Where it goes, in the heap of [`Put::pe`].
+impl Transfer {
+    /// The range of this PE's heap.
     #[must_use]
     #[inline]
-    pub fn dst(&self) -> HeapRange {
-        self.dst
+    pub fn local(&self) -> HeapRange {
+        self.local
     }
 
-    /// Where it comes from, in this PE's heap.
+    /// The range of the heap of [`Transfer::pe`].
     #[must_use]
     #[inline]
-    pub fn src(&self) -> HeapRange {
-        self.src
+    pub fn remote(&self) -> HeapRange {
+        self.remote
     }
 
-    /// The target.
+    /// The other PE.
     #[must_use]
     #[inline]
     pub fn pe(&self) -> usize {
@@ -50,37 +50,6 @@ impl Remote {
     }
 
     /// Whose.
-    #[must_use]
-    #[inline]
-    pub fn pe(&self) -> usize {
-        self.pe
-    }
-}
-
-/// A one-sided read: `src` of the heap of `pe` to `dst` of this PE's heap. At least one byte, as for [`Put`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Get {
-    pub(super) dst: HeapRange,
-    pub(super) src: HeapRange,
-    pub(super) pe: usize,
-}
-
-impl Get {
-    /// Where it goes, in this PE's heap.
-    #[must_use]
-    #[inline]
-    pub fn dst(&self) -> HeapRange {
-        self.dst
-    }
-
-    /// Where it comes from, in the heap of [`Get::pe`].
-    #[must_use]
-    #[inline]
-    pub fn src(&self) -> HeapRange {
-        self.src
-    }
-
-    /// Whose bytes are read.
     #[must_use]
     #[inline]
     pub fn pe(&self) -> usize {

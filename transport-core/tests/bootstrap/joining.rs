@@ -120,14 +120,3 @@ fn pes_that_come_before_pe_0_try_again() {
     let job = [zero].into_iter().chain(early).map(|pe| pe.join().unwrap()).collect();
     leave_all(&in_order(job));
 }
-
-#[test]
-fn joining_can_be_given_up() {
-    let mut meeting = Meeting::new();
-    let (zero, one) = (meeting.spec(0, 3), meeting.spec(1, 3));
-    // PE 1's future is dropped while it waits for PE 2, which the job takes for what it is.
-    let zero = start(zero);
-    poll_and_cancel(transport_core::bootstrap::Bootstrap::join(one));
-    let one = start(meeting.spec(1, 3));
-    drop((zero, one));
-}

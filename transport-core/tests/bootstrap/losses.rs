@@ -2,8 +2,9 @@
 
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
-use transport_core::bootstrap::{Bootstrap, PeerLost};
+use transport_core::bootstrap::{Bootstrap, JobFault, PeerLost};
 
 use crate::support::*;
 
@@ -54,20 +55,21 @@ fn pe_0_dropped() {
 }
 
 #[test]
-fn a_pe_that_goes_while_the_others_still_join() {
+fn a_pe_that_gives_up_joining() {
     let mut meeting = Meeting::new();
-    let (zero, one) = (meeting.spec(0, 3), meeting.spec(1, 3));
-    let zero = start(zero);
-    // Cancelling ends its thread; whether it had joined by then is open, so it may be lost or never have been there.
+    let mut specs = vec![meeting.spec(2, 3), meeting.spec(0, 3), meeting.spec(1, 3)];
+    specs.iter_mut().for_each(|spec| spec.timeout = Duration::from_millis(1500));
+    let one = specs.pop().unwrap();
+    let zero = start(specs.pop().unwrap());
+    let two = start(specs.pop().unwrap());
+    // Cancelling ends its thread; whether it had joined by then is open, so it is lost or was never there.
     poll_and_cancel(Bootstrap::join(one));
-    let job = [meeting.spec(2, 3), meeting.spec(1, 3)].map(start);
-    let results: Vec<_> = [zero].into_iter().chain(job).map(|pe| pe.join().unwrap()).collect();
-    if results.iter().all(Result::is_ok) {
-        leave_all(&in_order(results));
-    } else {
-        let losses = results.iter().filter_map(|result| result.as_ref().err()?.lost_pe());
-        assert!(losses.count() > 0, "{results:?}");
+    let error = zero.join().unwrap().unwrap_err();
+    match error.fault() {
+        Some(JobFault::PeerLost { pe, .. }) => assert_eq!(*pe, 1),
+        _ => assert_words(error, &["PE 1 did not join"]),
     }
+    two.join().unwrap().unwrap_err();
 }
 
 #[test]
