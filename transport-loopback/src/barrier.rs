@@ -48,7 +48,8 @@ impl Barrier {
     #[inline]
     pub(crate) fn try_take<'a>(&'a self, memory: &'a JobMemory) -> Option<Turn<'a>> {
         let free = self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        free.then_some(Turn { barrier: self, memory })
+        // Not `then_some`: a turn that is made is given back when dropped.
+        free.then(|| Turn { barrier: self, memory })
     }
 }
 
@@ -157,6 +158,16 @@ mod tests {
         memory.set_first_epoch(first_epoch);
         let barriers = (0..n_pes).map(|pe| Barrier::new(pe, n_pes, first_epoch)).collect();
         (memory, barriers)
+    }
+
+    #[test]
+    fn a_turn_is_had_by_one_and_given_back_by_him_alone() {
+        let (memory, barriers) = job(1, 0);
+        let turn = barriers[0].try_take(&memory).unwrap();
+        assert!(barriers[0].try_take(&memory).is_none());
+        assert!(barriers[0].try_take(&memory).is_none(), "the failed attempt gave back the turn of another");
+        drop(turn);
+        assert!(barriers[0].try_take(&memory).is_some());
     }
 
     /// One thread plays all PEs in many orders, over the wrap: nobody leaves before all have entered, everybody leaves
