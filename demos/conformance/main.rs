@@ -53,7 +53,9 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if arguments.list {
         for name in conformance::names() {
-            let _ = writeln!(stdout(), "{name}");
+            if writeln!(stdout(), "{name}").is_err() {
+                return ExitCode::FAILURE;
+            }
         }
         return ExitCode::SUCCESS;
     }
@@ -74,6 +76,9 @@ fn suite(arguments: &Arguments) -> Result<Report, String> {
     demos::start_logging(&config, arguments.job.verbose);
     let mut options = Options::default().rounds_percent(arguments.rounds).seed(arguments.seed);
     for part in &arguments.case {
+        if !conformance::names().iter().any(|name| name.contains(part.as_str())) {
+            return Err(format!("no case has {part:?} in its name; --list shows all"));
+        }
         options = options.matching(part);
     }
     demos::run(&config, Suite(options)).map_err(|error| error.to_string())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use demos::Job;
-use transport_core::collectives::AllGatherAlgorithm;
+use transport_core::collectives::{AllGatherAlgorithm, all_gather_in_place};
 use transport_core::graph::{CaptureMode, DeviceBuffer, Graph, GraphError, HostBuffer, Stream, kernels};
 use transport_core::{SymSlice, Transport, wait};
 
@@ -29,29 +29,63 @@ impl Job for Plan {
     fn run<X: Transport>(self, transport: X) -> Self::Output {
         let transport = Arc::new(transport);
         let worked = self.work(&transport);
-        match &worked {
-            Ok(()) => wait::block_on(transport.finalize()).map_err(|error| error.to_string()),
-            Err(message) => {
-                // The others need not wait for this PE; what it says first is why.
-                transport.abort(message);
-                worked
-            }
+        let ended =
+            worked.and_then(|()| wait::block_on(transport.finalize()).map_err(|error| error.to_string()));
+        if let Err(message) = &ended {
+            // The others need not wait for this PE; what it says first is why.
+            transport.abort(message);
         }
+        ended
     }
 }
 
 impl Plan {
     /// The rounds; `Err` says what went wrong, and wrong results are an error too.
     fn work<X: Transport>(&self, transport: &Arc<X>) -> Result<(), String> {
+        self.check_started_alike(&**transport)?;
         let mut buffers = Buffers::new(&**transport, self.elements).map_err(|error| error.to_string())?;
         let (pe, n_pes, backend) = (transport.my_pe(), transport.n_pes(), transport.backend());
         say(&format!("relative pe={pe} of {n_pes}: device {}, backend {backend}", self.device))?;
 
-        let wrong = buffers.rounds(transport, self).map_err(|error| error.to_string())?;
+        let wrong = buffers.rounds(transport, self)?;
         if wrong > 0 {
             return Err(format!("{wrong} of {} rounds gave a wrong result", self.loops));
         }
         say(&format!("check transport result success, relative pe={pe}"))
+    }
+}
+
+impl Plan {
+    /// PEs that do not do the same rounds of the same size would wait for each other in the wrong places.
+    fn check_started_alike<X: Transport>(&self, transport: &X) -> Result<(), String> {
+        let names = ["--elements", "--loops", "--algorithm"];
+        let algorithm = AllGatherAlgorithm::ALL.iter().position(|(known, _)| *known == self.algorithm);
+        let mine = [self.elements as u64, self.loops, algorithm.unwrap_or(usize::MAX) as u64];
+        let (my_pe, n_pes) = (transport.my_pe(), transport.n_pes());
+        let all = wait::block_on(async {
+            let all = transport.alloc::<u64>(n_pes * mine.len()).await?;
+            transport.heap().write(all.part(my_pe, n_pes)?, &mine)?;
+            all_gather_in_place(transport, all, AllGatherAlgorithm::Textbook).await?;
+            let values = transport.heap().read_vec(all)?;
+            transport.free(all).await.map(|()| values)
+        });
+        let all = all.map_err(|error| error.to_string())?;
+        let (first, _) = all.split_at(mine.len());
+        for (pe, theirs) in all.chunks(mine.len()).enumerate() {
+            if let Some(i) = (0..mine.len()).find(|&i| theirs[i] != first[i]) {
+                let show = |value: u64| match AllGatherAlgorithm::ALL.get(value as usize) {
+                    Some((_, name)) if i == 2 => (*name).to_owned(),
+                    _ => value.to_string(),
+                };
+                return Err(format!(
+                    "PE {my_pe}: PE {pe} was started with {name} {}, PE 0 with {name} {}; start all PEs with the same options",
+                    show(theirs[i]),
+                    show(first[i]),
+                    name = names[i],
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -96,28 +130,30 @@ impl Buffers {
     }
 
     /// Captures in the first round, launches in all, checks after each. Answers how many rounds gave a wrong result.
-    fn rounds<X: Transport>(&mut self, transport: &Arc<X>, plan: &Plan) -> Result<u64, GraphError> {
-        let stream = Stream::create(Arc::clone(transport))?;
+    fn rounds<X: Transport>(&mut self, transport: &Arc<X>, plan: &Plan) -> Result<u64, String> {
+        let failed = |error: GraphError| error.to_string();
+        let stream = Stream::create(Arc::clone(transport)).map_err(failed)?;
         let mut captured = None;
+        let mut drawn = Ok(());
         let mut wrong = 0;
         for round in 0..plan.loops {
             let graph = match &captured {
                 Some(graph) => graph,
                 None => {
-                    let graph = self.capture(&stream, plan.algorithm)?;
-                    if let Some(file) = &plan.dot {
-                        draw(&graph, file);
-                    }
+                    let graph = self.capture(&stream, plan.algorithm).map_err(failed)?;
+                    drawn = plan.dot.as_deref().map_or(Ok(()), |file| draw(&graph, file));
                     captured.insert(graph)
                 }
             };
-            graph.launch(&stream)?;
-            stream.memcpy_async(&self.y_host, &self.c)?;
-            stream.synchronize()?;
-            self.y_host.read(&mut self.y)?;
+            graph
+                .launch(&stream)
+                .and_then(|()| stream.memcpy_async(&self.y_host, &self.c))
+                .and_then(|()| stream.synchronize())
+                .and_then(|()| self.y_host.read(&mut self.y))
+                .map_err(failed)?;
             wrong += u64::from(!self.check(transport.my_pe(), round));
         }
-        Ok(wrong)
+        drawn.map(|()| wrong)
     }
 
     /// The program of one round: temp = ptr + add; ptr = temp; gather ptr; gather b_ptr; c = ptr + b_ptr.
@@ -157,10 +193,8 @@ fn first_value(pe: usize) -> i32 {
     (pe as i32).wrapping_add(10)
 }
 
-fn draw(graph: &Graph, file: &Path) {
-    if let Err(error) = std::fs::write(file, graph.to_dot()) {
-        tracing::error!("the graph is not drawn: {}: {error}", file.display());
-    }
+fn draw(graph: &Graph, file: &Path) -> Result<(), String> {
+    std::fs::write(file, graph.to_dot()).map_err(|error| format!("--dot {}: {error}", file.display()))
 }
 
 fn say(line: &str) -> Result<(), String> {

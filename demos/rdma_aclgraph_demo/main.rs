@@ -13,8 +13,8 @@ fn main() -> ExitCode {
     let (program, arguments) = match arguments::read() {
         Asked::Run { program, arguments } => (program, arguments),
         Asked::Help(text) => {
-            let _ = write!(stdout(), "{text}");
-            return ExitCode::SUCCESS;
+            let written = write!(stdout(), "{text}").and_then(|()| stdout().flush());
+            return if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
         Asked::Wrong(message) => {
             let _ = write!(stderr(), "{message}");

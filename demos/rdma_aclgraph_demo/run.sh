@@ -15,9 +15,12 @@ n=2 port=8899
 options=()
 while [ $# -gt 0 ]; do
   case $1 in
-    -n) n=${2-}; shift 2 || true ;;
-    --port) port=${2-}; shift 2 || true ;;
-    --backend) options+=(--backend "${2-}"); shift 2 || true ;;
+    -n | --port | --backend) [ $# -ge 2 ] || { echo "run.sh: $1 needs a value" >&2; usage >&2; exit 1; } ;;
+  esac
+  case $1 in
+    -n) n=$2; shift 2 ;;
+    --port) port=$2; shift 2 ;;
+    --backend) options+=(--backend "$2"); shift 2 ;;
     -h | --help) usage; exit 0 ;;
     --) shift; options+=("$@"); break ;;
     *) echo "run.sh: unknown argument $1" >&2; usage >&2; exit 1 ;;

@@ -27,7 +27,7 @@ pub trait Job {
 #[non_exhaustive]
 pub enum StartError {
     /// A backend that this build does not have.
-    #[error("backend {name:?} ({origin}) is not in this build, which has {}; build with `--features {name}` if there is such a one", BACKENDS.join(", "))]
+    #[error("backend {name:?} ({origin}) is not in this build, which has {}; the README lists the backends there are and the feature of each", BACKENDS.join(", "))]
     NoSuchBackend {
         /// What was asked for.
         name: String,

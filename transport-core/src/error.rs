@@ -28,7 +28,7 @@ pub enum Error {
     /// A range leaves the heap.
     #[error(
         "{op} on PE {my_pe}: the {operand} at heap offset {offset} ({len} bytes) ends outside of the heap of \
-         {size} bytes; it belongs to another job. Nothing was sent"
+         {size} bytes; it belongs to another job. Nothing was done"
     )]
     OutOfRange {
         /// The call.
@@ -87,7 +87,7 @@ pub enum Error {
     /// The slice is not of a live allocation of this heap.
     #[error(
         "{op} on PE {my_pe}: the {operand} at heap offset {offset} ({len} bytes) is no live allocation \
-         of this job; it was freed, or belongs to another job. Nothing was sent"
+         of this job; it was freed, is a part of one, or belongs to another job. Nothing was done"
     )]
     NotLive {
         /// The call.

@@ -104,7 +104,7 @@ pub enum LoopbackError {
 
     /// The memory could not be handed from PE 0 to another PE.
     #[error(
-        "PE {my_pe}: could not {step} within {after:?}: {source}. PEs need the same user and the same network namespace \
+        "PE {my_pe}: could not {step}: {source} (the limit is {after:?}). PEs need the same user and the same network namespace \
          (one container, or `--net=host`)"
     )]
     Handover {

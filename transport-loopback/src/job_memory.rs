@@ -36,17 +36,18 @@ pub(crate) struct JobMemory {
 impl JobMemory {
     /// Bytes of the whole, `None` if that cannot be addressed.
     pub(crate) fn len(n_pes: usize, user_heap: u64) -> Option<u64> {
-        Self::stride(n_pes, user_heap).checked_mul(n_pes as u64).filter(|&len| len < 1 << 46)
+        Self::stride(n_pes, user_heap)?.checked_mul(n_pes as u64).filter(|&len| len < 1 << 46)
     }
 
-    fn stride(n_pes: usize, user_heap: u64) -> u64 {
-        (CONTROL + SymHeap::region_len(n_pes, user_heap, 0)).next_multiple_of(4096)
+    fn stride(n_pes: usize, user_heap: u64) -> Option<u64> {
+        CONTROL.checked_add(SymHeap::region_len(n_pes, user_heap, 0))?.checked_next_multiple_of(4096)
     }
 
     /// Over memory of [`JobMemory::len`] bytes.
     pub(crate) fn new(all: Region, n_pes: usize, user_heap: u64) -> Self {
         let heap_len = SymHeap::region_len(n_pes, user_heap, 0);
-        Self { all, n_pes, stride: Self::stride(n_pes, user_heap), heap_len }
+        let stride = all.len() as u64 / n_pes as u64;
+        Self { all, n_pes, stride, heap_len }
     }
 
     /// Sets the barrier's counters of all PEs to `epoch`. Once, before anybody uses them; zeroed memory stands for 0.

@@ -59,6 +59,13 @@ pub(crate) fn shared_memory(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region
 
 /// A file in memory without a name anywhere, of a size that nobody can change: it is gone with the last process.
 pub(crate) fn sealed_memory_file(name: &str, len: u64) -> io::Result<OwnedFd> {
+    // Past this limit the system does not answer with an error but kills the process.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    if let Some(limit) = limit.filter(|&limit| limit < len) {
+        return Err(io::Error::other(format!(
+            "the limit of a file's size is {limit} bytes (`ulimit -f`); raise it"
+        )));
+    }
     let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     rustix::fs::ftruncate(&fd, len)?;
     rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;

@@ -134,6 +134,8 @@ fn jobs_that_cannot_be_are_refused() {
         let error = Threads::new(2).heap_size(size).start().unwrap_err();
         assert!(matches!(error, LoopbackError::HeapSize { .. }), "{size}: {error}");
     }
+    let error = Threads::new(usize::MAX).heap_size(65536).start().unwrap_err();
+    assert!(matches!(error, LoopbackError::JobTooLarge { .. }), "{error}");
     let error = Threads::new(1 << 20).heap_size(8 << 30).start().unwrap_err();
     assert!(
         matches!(error, LoopbackError::JobTooLarge { .. } | LoopbackError::HeapLargerThanMemory { .. }),

@@ -153,3 +153,52 @@ fn a_heap_larger_than_memory_is_refused_on_all() {
     };
     all_fail(vec![pe("0"), pe("1")], &["larger than what this machine has", "--heap"]);
 }
+
+#[test]
+fn pes_that_were_started_with_other_options() {
+    for (option, one, other) in
+        [("--elements", "16", "17"), ("--loops", "3", "4"), ("--algorithm", "auto", "textbook")]
+    {
+        let at = format!("tcp://127.0.0.1:{}", free_port());
+        let pe = |pe: &str, value: &str| {
+            let mut command = six(["2", pe, &at, "2", "0", "0"]);
+            command.args([option, value]);
+            command
+        };
+        all_fail(vec![pe("0", one), pe("1", other)], &[option, one, other, "PE 1"]);
+    }
+}
+
+#[test]
+fn what_was_asked_for_and_cannot_be_done_is_a_failure() {
+    let one = || six(["1", "0", "tcp://127.0.0.1:0", "1", "0", "0"]);
+    fails(one().args(["--dot", "/no/such/folder/graph.dot"]), &["--dot", "/no/such/folder"]);
+    fails(one().args(["--dot", "/dev/full"]), &["--dot", "/dev/full"]);
+    // Past this limit the system would kill the process without a word.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -f 10; exec \"$@\"", "sh"]).arg(one().get_program()).args(one().get_args());
+    limited
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    fails(&mut limited, &["ulimit -f", "PE 0"]);
+}
+
+#[test]
+fn the_script_refuses_options_without_a_value() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/rdma_aclgraph_demo/run.sh");
+    for arguments in [
+        &["-n"][..],
+        &["--port"],
+        &["--backend"],
+        &["-n", "0"],
+        &["-n", "two"],
+        &["--port", "70000"],
+        &["rubbish"],
+    ] {
+        let mut command = Command::new(script);
+        command.args(arguments).stdin(std::process::Stdio::null());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        fails(&mut command, &["run.sh: "]);
+    }
+}

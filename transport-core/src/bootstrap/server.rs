@@ -30,6 +30,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 struct Server {
     listener: TcpListener,
     accept_after: Instant,
+    /// Accepting has failed before.
+    accept_failed: bool,
     house: Arc<House>,
     coordinator: Coordinator,
     member: Member,
@@ -104,6 +106,7 @@ impl Server {
         let server = Self {
             listener,
             accept_after: now,
+            accept_failed: false,
             house: Arc::new(House { job_id: spec.job_id.clone(), secret: spec.secret.clone() }),
             coordinator: Coordinator::new(spec.n_pes, spec.timeout, now.into_std()),
             member: Member::new(0, spec.n_pes, address.to_string(), spec.timeout),
@@ -158,8 +161,13 @@ impl Server {
         let (stream, from) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Most often: no descriptors left. What is half open makes room.
-                tracing::warn!("bootstrap: cannot accept a connection: {error}");
+                // Most often: no descriptors left. What is half open makes room. Said once, and in the verdict: it is
+                // tried again and again.
+                if !std::mem::replace(&mut self.accept_failed, true) {
+                    let reason =
+                        format!("PE 0 cannot accept it: {error} (`ulimit -n` shows the limit of open files)");
+                    self.coordinator.refuse("a connection", &reason);
+                }
                 self.evict_oldest();
                 self.accept_after = Instant::now() + ACCEPT_PAUSE;
                 return;

@@ -64,6 +64,7 @@ macro_rules! __conformance_cases {
             barrier barrier_waits_for_all [];
             barrier barrier_is_quiet [];
             barrier barrier_many_rounds [];
+            barrier barrier_of_several_callers [];
             barrier barrier_names_who_is_missing [min_pes: 2];
             cancel cancelled_barrier_is_resumed [];
             cancel cancelled_quiet_is_resumed [];

@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use super::{RECORD, SymSlice};
 use crate::error::{Error, Result};
 use crate::pe_list::PeList;
-use crate::transport::Transport;
+use crate::transport::{Transport, capturing};
 
 /// What one PE is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
@@ -54,7 +54,10 @@ pub(crate) async fn alloc<T: Pod, X: Transport + ?Sized>(
     align: u64,
     zero: bool,
 ) -> Result<SymSlice<T>> {
+    const { assert!(size_of::<T>() > 0, "elements of no size have no place in the heap") };
     let op = if zero { "calloc" } else { "alloc" };
+    // A bad alignment stays as it is, to be refused.
+    let align = if align.is_power_of_two() { align.max(align_of::<T>() as u64) } else { align };
     let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
     let record = Record {
         call: if zero { CALLOC } else { ALLOC },
@@ -67,8 +70,6 @@ pub(crate) async fn alloc<T: Pod, X: Transport + ?Sized>(
     agree(transport, op, record).await?;
     let heap = transport.heap();
     // The same answer everywhere, room or none: equal books, equal question.
-    // A bad alignment stays as it is, to be refused.
-    let align = if align.is_power_of_two() { align.max(align_of::<T>() as u64) } else { align };
     let slice = heap.alloc_local(bytes, align)?;
     if zero {
         let range = heap.check(op, "allocation", slice)?;
@@ -103,6 +104,8 @@ pub(crate) async fn free<T: Pod, X: Transport + ?Sized>(transport: &X, slice: Sy
 /// An all-gather of one record; `Err` on every PE if they are not all the same.
 async fn agree<X: Transport + ?Sized>(transport: &X, op: &'static str, record: Record) -> Result<()> {
     let (my_pe, n_pes) = (transport.my_pe(), transport.n_pes());
+    capturing::refuse_blocking(op, my_pe)?;
+    transport.endpoint().failures().check_all(op)?;
     let _turn = transport.endpoint().begin_collective(op)?;
     let heap = transport.heap();
     let records: SymSlice<Record> = heap.system.slice(..n_pes * RECORD as usize)?.cast()?;

@@ -101,11 +101,14 @@ impl SymHeap {
     /// (the latter for its own flags; see [`SymHeap::backend_area`]).
     #[must_use]
     pub fn region_len(n_pes: usize, user: u64, backend: u64) -> u64 {
-        Self::system_len(n_pes, backend) + user.next_multiple_of(allocator::GRANULE)
+        // What cannot be counted cannot be mapped either.
+        let user = user.checked_next_multiple_of(allocator::GRANULE).unwrap_or(u64::MAX);
+        Self::system_len(n_pes, backend).saturating_add(user)
     }
 
     fn system_len(n_pes: usize, backend: u64) -> u64 {
-        (n_pes as u64 * RECORD + backend).next_multiple_of(4096)
+        let len = (n_pes as u64).saturating_mul(RECORD).saturating_add(backend);
+        len.checked_next_multiple_of(4096).unwrap_or(u64::MAX)
     }
 
     /// A heap over `region` (zeroed, [`SymHeap::region_len`] bytes). `seed` is a number of the job, the same on all

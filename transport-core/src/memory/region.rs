@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::copy_shared;
+use super::shared_copy::{copy_shared, copy_to_shared};
 
 /// The bytes of one PE's heap as this process maps them, kept alive by whatever maps them.
 ///
@@ -103,7 +103,7 @@ impl Region {
     pub fn write(&self, offset: u64, data: &[u8]) {
         let dst = self.at(offset, data.len() as u64);
         // SAFETY: `at` checked the destination; `data` is a live slice, and private, so they cannot overlap.
-        unsafe { copy_shared(dst, data.as_ptr(), data.len()) };
+        unsafe { copy_to_shared(dst, data) };
     }
 
     /// Copies out `data.len()` bytes from `offset`.

@@ -284,6 +284,8 @@ pub trait Transport: Send + Sync + 'static {
     /// As [`barrier_all`](Self::barrier_all).
     fn finalize(&self) -> impl Future<Output = Result<()>> + Send {
         async {
+            capturing::refuse_blocking("finalize", self.my_pe())?;
+            self.endpoint().failures().check_all("finalize")?;
             self.barrier_all().await?;
             let left = self.wait_leave().await;
             self.endpoint().failures().finalized();

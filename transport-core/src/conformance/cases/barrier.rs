@@ -1,5 +1,7 @@
 //! `barrier_all`: quiet, and no PE leaves before all have entered.
 
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 use crate::conformance::job::Job;
@@ -55,6 +57,46 @@ pub(in crate::conformance) async fn barrier_is_quiet<X: Transport>(job: &Job<'_,
     }
     job.free(src).await?;
     job.free(dst).await
+}
+
+/// Several callers of one PE at once, by futures that are polled in turn: each call is a barrier of its own, and no two are
+/// in the same one.
+pub(in crate::conformance) async fn barrier_of_several_callers<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+    const CALLERS: usize = 3;
+    let rounds = job.rounds(100);
+    let mut callers: Vec<_> = (0..CALLERS)
+        .map(|_| {
+            Box::pin(async {
+                let mut random = job.own_random();
+                for _ in 0..rounds {
+                    // So that the others' callers wait, with the turn in hand, now here, now there.
+                    for _ in 0..random.below(6) * random.below(6) {
+                        yield_now().await;
+                    }
+                    job.barrier_all().await?;
+                }
+                Result::Ok(())
+            })
+        })
+        .collect();
+    poll_fn(|cx| {
+        let mut failed = None;
+        callers.retain_mut(|caller| match caller.as_mut().poll(cx) {
+            Poll::Pending => true,
+            Poll::Ready(ended) => {
+                failed = failed.take().or(ended.err());
+                false
+            }
+        });
+        match failed {
+            Some(error) => Poll::Ready(Err(error)),
+            None if callers.is_empty() => Poll::Ready(Ok(())),
+            None => Poll::Pending,
+        }
+    })
+    .await?;
+    // One call that counted for two leaves a PE ahead, which the others would wait for until the deadline.
+    job.barrier_all().await
 }
 
 /// More than a thousand barriers with nothing to complete, in bursts; after each burst the PEs compare their counts.
