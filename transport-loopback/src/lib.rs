@@ -21,3 +21,8 @@ pub use error::LoopbackError;
 pub use loopback::Loopback;
 pub use processes::Processes;
 pub use threads::Threads;
+
+/// The README's example, as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -38,8 +38,8 @@ const LAYOUT: u8 = 1;
 ///     let mut spec = JoinSpec::try_from(&config)?;
 ///     spec.backend = Loopback::BACKEND.to_owned();
 ///     let bootstrap = Bootstrap::join(spec).await?;
-///     let heap_size = config.heap_size.value.bytes();
-///     Ok::<_, Box<dyn std::error::Error>>(Processes::new(heap_size).connect(bootstrap).await?)
+///     let processes = Processes::new(config.heap_size.value.bytes()).timeout(config.timeout.value);
+///     Ok::<_, Box<dyn std::error::Error>>(processes.connect(bootstrap).await?)
 /// })?;
 /// block_on(pe.barrier_all())?;
 /// # Ok(()) }
