@@ -8,29 +8,31 @@ use std::process::Command;
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
+use transport_core::config::Key;
+
 use crate::error::LaunchError;
 use crate::options::Options;
 
 /// The number of the PE.
-const PE: &str = "SHMEM_PE";
+const PE: &str = Key::Pe.variable();
 /// How many PEs the job has.
-const N_PES: &str = "SHMEM_N_PES";
+const N_PES: &str = Key::NPes.variable();
 /// The number of the PE among those of its host.
-const LOCAL_PE: &str = "SHMEM_LOCAL_PE";
+const LOCAL_PE: &str = Key::LocalPe.variable();
 /// How many PEs its host has.
-const LOCAL_N_PES: &str = "SHMEM_LOCAL_N_PES";
+const LOCAL_N_PES: &str = Key::LocalNPes.variable();
 /// Where the PEs meet.
-const SESSION: &str = "SHMEM_UID_SESSION_ID";
+const SESSION: &str = Key::Rendezvous.variable();
 /// What tells this job from any other, before or beside it.
-pub(crate) const JOB_ID: &str = "SHMEM_JOB_ID";
+pub(crate) const JOB_ID: &str = Key::JobId.variable();
 /// The listening socket that PE 0 inherits.
-pub(crate) const RENDEZVOUS_FD: &str = "SHMEM_RENDEZVOUS_FD";
+pub(crate) const RENDEZVOUS_FD: &str = Key::ListenerFd.variable();
 /// What only the PEs of this job know.
-const SECRET: &str = "SHMEM_SECRET";
+const SECRET: &str = Key::Secret.variable();
 /// The backend.
-const BACKEND: &str = "SHMEM_BACKEND";
+const BACKEND: &str = Key::Backend.variable();
 /// The size of the symmetric heap.
-const HEAP_SIZE: &str = "SHMEM_HEAP_SIZE";
+const HEAP_SIZE: &str = Key::HeapSize.variable();
 
 /// The names that the launcher alone gives: `--env` may not set them.
 pub(crate) const NAMES: [&str; 7] = [PE, N_PES, LOCAL_PE, LOCAL_N_PES, SESSION, JOB_ID, RENDEZVOUS_FD];

@@ -14,6 +14,7 @@ pub use slice::SymSlice;
 
 pub(crate) use agreement::{alloc, free};
 
+use crate::config;
 use crate::error::{Error, Result};
 use crate::memory::Region;
 use allocator::{Allocator, MAX_ALIGN};
@@ -91,11 +92,11 @@ struct Book {
 
 impl SymHeap {
     /// The smallest user heap: 64 KiB.
-    pub const MIN_SIZE: u64 = 64 << 10;
+    pub const MIN_SIZE: u64 = config::MIN_HEAP_SIZE.bytes();
     /// The largest: 40 GiB.
-    pub const MAX_SIZE: u64 = 40 << 30;
+    pub const MAX_SIZE: u64 = config::MAX_HEAP_SIZE.bytes();
     /// The default: 1 GiB, as in the reference. Only touched pages cost memory.
-    pub const DEFAULT_SIZE: u64 = 1 << 30;
+    pub const DEFAULT_SIZE: u64 = config::DEFAULT_HEAP_SIZE.bytes();
 
     /// Bytes that a region needs for a heap in which users have `user` bytes and the backend `backend` bytes
     /// (the latter for its own flags; see [`SymHeap::backend_area`]).

@@ -24,7 +24,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// The default limit of any wait.
-    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+    pub const DEFAULT_TIMEOUT: Duration = crate::config::DEFAULT_TIMEOUT;
 
     /// For PE `my_pe` of `n_pes`, with its heap.
     #[must_use]
