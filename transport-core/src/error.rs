@@ -208,6 +208,20 @@ pub enum Error {
         my_pe: usize,
     },
 
+    /// A collective of several steps failed, or was dropped, in the middle.
+    #[error(
+        "{op} on PE {my_pe}: an earlier {earlier} of this PE ended half way, so that it is out of step with the other PEs and \
+         what follows would mix with theirs. End this job; to begin with, find out why that {earlier} failed"
+    )]
+    OutOfStep {
+        /// The call.
+        op: &'static str,
+        /// The PE that called.
+        my_pe: usize,
+        /// The collective that ended half way.
+        earlier: &'static str,
+    },
+
     /// The deadline passed.
     #[error(
         "{op} on PE {my_pe}: {missing} did not arrive within {after:?}. Is it slow, stopped, or in another \
@@ -289,6 +303,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// The error of a step of `op`, as that of `op`.
+    pub(crate) fn within(self, op: &'static str) -> Self {
+        match self {
+            Self::Timeout { my_pe, after, missing, .. } => Self::Timeout { op, my_pe, after, missing },
+            Self::PeerLost { my_pe, pe, cause, .. } => Self::PeerLost { op, my_pe, pe, cause },
+            other => other,
+        }
+    }
+
     /// Wraps a backend's own error.
     pub fn backend(backend: &'static str, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Backend { backend, source: Arc::new(source) }

@@ -1,5 +1,6 @@
 //! A job whose PEs are threads of this process.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -93,7 +94,10 @@ impl Threads {
         if self.setup.first_epoch != 0 {
             memory.set_first_epoch(self.setup.first_epoch);
         }
-        self.setup.seed = host::job_seed(&format!("threads at {:p}", memory.all().at(0, 0)));
+        // Not by address: the next job may well get the one that this job had.
+        static JOBS: AtomicU64 = AtomicU64::new(0);
+        let job = JOBS.fetch_add(1, Ordering::Relaxed);
+        self.setup.seed = host::job_seed(&format!("threads, job {job} of process {}", std::process::id()));
         let pes: Vec<Arc<Pe>> = (0..n_pes).map(|pe| self.setup.pe(pe, &memory)).collect();
         let group = Arc::new(Group { pes: Mutex::new(pes.iter().map(Arc::downgrade).collect()) });
         let start = |pe| self.setup.transport(pe, Member::Thread(ThreadMember { group: Arc::clone(&group) }));

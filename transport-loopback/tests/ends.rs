@@ -143,6 +143,21 @@ fn jobs_that_cannot_be_are_refused() {
     );
 }
 
+/// Also if the next job lies where the last one lay.
+#[test]
+fn a_slice_of_a_finished_job_is_refused_by_the_next() {
+    for _ in 0..20 {
+        let old = {
+            let pe = job(1).start().unwrap().remove(0);
+            block_on(pe.alloc::<u8>(4096)).unwrap()
+        };
+        let pe = job(1).start().unwrap().remove(0);
+        block_on(pe.alloc::<u8>(4096)).unwrap();
+        assert!(matches!(pe.heap().fill(old, 9), Err(Error::NotLive { .. })));
+        assert!(matches!(pe.put_nbi(old, old, 0), Err(Error::NotLive { .. })));
+    }
+}
+
 #[test]
 fn a_slice_of_another_job_is_refused_and_touches_nothing() {
     let (a, b) =

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use bytemuck::Pod;
 
 use crate::error::{Error, Result};
-use crate::heap::SymSlice;
+use crate::heap::{self, SymSlice};
 use crate::transport::Transport;
 
 /// How an AllGather is done. All give the same result.
@@ -105,6 +105,17 @@ impl AllGather {
         Self::new(transport, buffer, mine, algorithm)
     }
 
+    /// Collective: checks that all PEs have planned the same, which [`run`](Self::run) takes for granted: with lengths or
+    /// places that differ it would write over the wrong parts. It costs as much as an AllGather; once before many runs is
+    /// enough.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Asymmetric`] on every PE, naming the odd one.
+    pub async fn check_same_on_all<X: Transport + ?Sized>(&self, transport: &X) -> Result<()> {
+        heap::agree_on_all_gather(transport, self.src.byte_len(), self.dst.offset()).await
+    }
+
     /// The gathered buffer.
     #[must_use]
     pub fn dst(&self) -> SymSlice<u8> {
@@ -129,7 +140,8 @@ impl AllGather {
     ///
     /// # Errors
     ///
-    /// As [`Transport::barrier_all`] and [`Transport::put_nbi`].
+    /// As [`Transport::barrier_all`] and [`Transport::put_nbi`]. After a failure in the middle, later collectives of this PE
+    /// answer [`Error::OutOfStep`]; a [`Timeout`](Error::Timeout) of its first barrier can be tried again.
     pub async fn run<X: Transport + ?Sized>(&self, transport: &X) -> Result<()> {
         match self.algorithm() {
             AllGatherAlgorithm::Auto | AllGatherAlgorithm::Textbook => self.textbook(transport).await,
@@ -137,20 +149,26 @@ impl AllGather {
     }
 
     async fn textbook<X: Transport + ?Sized>(&self, transport: &X) -> Result<()> {
+        const OP: &str = "all_gather";
         let (my_pe, n_pes) = (transport.my_pe(), transport.n_pes());
-        transport.barrier_all().await?;
+        transport.barrier_all().await.map_err(|error| error.within(OP))?;
+        // From here on a second attempt would take this one's closing barrier for its first.
+        let steps = transport.endpoint().failures().half_way(OP);
         // Itself first, then from its right-hand neighbour on, so that not all begin with PE 0.
         transport.put_nbi(self.my_part, self.src, my_pe)?;
         for pe in (my_pe + 1..n_pes).chain(0..my_pe) {
             transport.put_nbi(self.my_part, self.src, pe)?;
         }
-        transport.barrier_all().await
+        transport.barrier_all().await.map_err(|error| error.within(OP))?;
+        steps.end();
+        Ok(())
     }
 }
 
 /// Collective: part `i` of `dst`, on every PE, becomes `src` of PE `i`.
 ///
-/// Everybody's buffers must be ready for it when everybody has called it, not before: it begins by a barrier.
+/// Every PE must call it with the same length and the same `dst`: that is not checked, since it would cost as much again; see
+/// [`AllGather::check_same_on_all`]. Everybody's buffers must be ready for it when everybody has called it, not before: it begins by a barrier.
 ///
 /// ```
 /// use transport_core::collectives::{AllGatherAlgorithm, all_gather};

@@ -14,11 +14,11 @@ use crate::transport::{Transport, capturing};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 struct Record {
-    /// 1 alloc, 2 calloc, 3 free.
+    /// 1 alloc, 2 calloc, 3 free, 4 all_gather.
     call: u64,
-    /// Bytes asked for; of the freed slice for a free.
+    /// Bytes asked for; of the freed slice for a free; of each PE for an all_gather.
     bytes: u64,
-    /// Alignment asked for; offset of the freed slice for a free.
+    /// Alignment asked for; heap offset of the freed slice, or of what is gathered.
     place: u64,
     /// All that was allocated before.
     history: u64,
@@ -30,6 +30,7 @@ struct Record {
 const ALLOC: u64 = 1;
 const CALLOC: u64 = 2;
 const FREE: u64 = 3;
+const ALL_GATHER: u64 = 4;
 
 impl Record {
     fn describe(&self) -> String {
@@ -37,6 +38,7 @@ impl Record {
         let mut text = match self.call {
             ALLOC => format!("alloc of {bytes} bytes aligned to {place}"),
             CALLOC => format!("calloc of {bytes} bytes aligned to {place}"),
+            ALL_GATHER => format!("all_gather of {bytes} bytes a PE to heap offset {place}"),
             FREE => format!("free of {bytes} bytes at heap offset {place}"),
             other => format!("call {other}, which this version does not know"),
         };
@@ -75,7 +77,9 @@ pub(crate) async fn alloc<T: Pod, X: Transport + ?Sized>(
         let range = heap.check(op, "allocation", slice)?;
         heap.region().fill(range.offset(), range.len(), 0);
         // Nobody may put into it before everybody has cleared it.
-        transport.barrier_all().await?;
+        let steps = transport.endpoint().failures().half_way(op);
+        transport.barrier_all().await.map_err(|error| error.within(op))?;
+        steps.end();
     }
     Ok(SymSlice::new(slice.offset(), len as u64, slice.key()))
 }
@@ -101,11 +105,23 @@ pub(crate) async fn free<T: Pod, X: Transport + ?Sized>(transport: &X, slice: Sy
     }
 }
 
+/// Collective: checks that all PEs have planned the same AllGather of `bytes` a PE, to heap offset `place`.
+pub(crate) async fn agree_on_all_gather<X: Transport + ?Sized>(
+    transport: &X,
+    bytes: u64,
+    place: u64,
+) -> Result<()> {
+    let history = transport.heap().digest();
+    let record = Record { call: ALL_GATHER, bytes, place, history, possible: 1, unused: [0; 3] };
+    agree(transport, "all_gather", record).await
+}
+
 /// An all-gather of one record; `Err` on every PE if they are not all the same.
 async fn agree<X: Transport + ?Sized>(transport: &X, op: &'static str, record: Record) -> Result<()> {
     let (my_pe, n_pes) = (transport.my_pe(), transport.n_pes());
     capturing::refuse_blocking(op, my_pe)?;
     transport.endpoint().failures().check_all(op)?;
+    transport.endpoint().failures().check_in_step(op)?;
     let _turn = transport.endpoint().begin_collective(op)?;
     let heap = transport.heap();
     let records: SymSlice<Record> = heap.system.slice(..n_pes * RECORD as usize)?.cast()?;
@@ -113,11 +129,13 @@ async fn agree<X: Transport + ?Sized>(transport: &X, op: &'static str, record: R
 
     heap.write(mine, &[record])?;
     // Everybody has read the records of the call before this one.
-    transport.barrier_all().await?;
+    transport.barrier_all().await.map_err(|error| error.within(op))?;
+    let steps = transport.endpoint().failures().half_way(op);
     for pe in (my_pe + 1..n_pes).chain(0..my_pe) {
         transport.put_nbi(mine, mine, pe)?;
     }
-    transport.barrier_all().await?;
+    transport.barrier_all().await.map_err(|error| error.within(op))?;
+    steps.end();
 
     let all = heap.read_vec(records)?;
     match odd_ones(&all) {

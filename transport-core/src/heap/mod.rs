@@ -12,7 +12,7 @@ use bytemuck::Pod;
 
 pub use slice::SymSlice;
 
-pub(crate) use agreement::{alloc, free};
+pub(crate) use agreement::{agree_on_all_gather, alloc, free};
 
 use crate::config;
 use crate::error::{Error, Result};

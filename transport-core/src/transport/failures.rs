@@ -13,6 +13,8 @@ pub struct Failures {
     any: AtomicBool,
     finalized: AtomicBool,
     lost: Box<[OnceLock<Arc<str>>]>,
+    /// The collective that ended half way.
+    half_way: OnceLock<&'static str>,
     /// Who was lost first: the others may have followed from it.
     first: OnceLock<usize>,
 }
@@ -25,6 +27,7 @@ impl Failures {
             any: AtomicBool::new(false),
             finalized: AtomicBool::new(false),
             lost,
+            half_way: OnceLock::new(),
             first: OnceLock::new(),
         }
     }
@@ -46,6 +49,20 @@ impl Failures {
     pub fn finalized(&self) {
         self.finalized.store(true, Ordering::Relaxed);
         self.any.store(true, Ordering::Release);
+    }
+
+    /// `Err` if a collective of this PE ended half way: then no other may be begun.
+    #[inline]
+    pub(crate) fn check_in_step(&self, op: &'static str) -> Result<()> {
+        match self.any.load(Ordering::Acquire).then(|| self.half_way.get()).flatten() {
+            Some(&earlier) => Err(Error::OutOfStep { op, my_pe: self.my_pe, earlier }),
+            None => Ok(()),
+        }
+    }
+
+    /// From now until [`Steps::end`], `op` is half way: should it fail or be dropped, this PE is out of step.
+    pub(crate) fn half_way(&self, op: &'static str) -> Steps<'_> {
+        Steps { failures: self, op, ended: false }
     }
 
     /// Whether this PE has left the job.
@@ -105,6 +122,30 @@ impl Failures {
         match pe.or_else(|| self.first.get().copied()).and_then(lost) {
             Some((pe, cause)) => Err(Error::PeerLost { op, my_pe, pe, cause: Arc::clone(cause) }),
             None => Ok(()),
+        }
+    }
+}
+
+/// A collective between its first barrier and its last.
+#[derive(Debug)]
+pub(crate) struct Steps<'a> {
+    failures: &'a Failures,
+    op: &'static str,
+    ended: bool,
+}
+
+impl Steps<'_> {
+    /// It has come to its end.
+    pub(crate) fn end(mut self) {
+        self.ended = true;
+    }
+}
+
+impl Drop for Steps<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            let _ = self.failures.half_way.set(self.op);
+            self.failures.any.store(true, Ordering::Release);
         }
     }
 }

@@ -32,7 +32,8 @@ use crate::heap::{self, SymHeap, SymSlice};
 /// On any executor they are pending after a brief spin and the backend wakes them. Dropping the future of `quiet`,
 /// `barrier_all`, an atomic or a signal wait leaves the transport usable: the next call resumes what it had begun. The
 /// collectives that are made of several of these (the heap calls, `finalize`, an AllGather) must be run to their end, or this
-/// PE is out of step with the others. No call waits for longer than [`Endpoint::timeout`].
+/// PE is out of step with the others. No wait lasts longer than [`Endpoint::timeout`]; a collective of several waits has that for
+/// each.
 ///
 /// All methods may be called from several threads. `barrier_all` and the collective heap calls must be made in the same
 /// order by every PE.
@@ -190,6 +191,7 @@ pub trait Transport: Send + Sync + 'static {
     fn barrier_all(&self) -> impl Future<Output = Result<()>> + Send {
         async {
             capturing::refuse_blocking("barrier_all", self.my_pe())?;
+            self.endpoint().failures().check_in_step("barrier_all")?;
             self.wait_barrier_all().await
         }
     }

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,10 +27,7 @@ use super::waiter::WaitPolicy;
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     // Most often it need not wait, as a `quiet` after puts that are done. Then nothing more is set up.
-    let outer_round = ROUND.with(|round| round.replace(1));
-    let first = future.as_mut().poll(&mut Context::from_waker(&PROBE));
-    ROUND.with(|round| round.set(outer_round));
-    if let Poll::Ready(output) = first {
+    if let Poll::Ready(output) = probe_once(future.as_mut()) {
         return output;
     }
     let turn = Turn::begin();
@@ -61,9 +58,25 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             }
             None => turn.kit.parker.park(),
         }
-        turn.kit.parker.woken.store(false, Ordering::Release);
+        // A read-modify-write: a plain store could land after the `true` of a waker whose news the poll below does not see
+        // yet, and that wake-up would be lost.
+        turn.kit.parker.woken.swap(false, Ordering::AcqRel);
         round = round.saturating_add(1);
     }
+}
+
+/// One poll that neither spins nor leaves a waker anywhere.
+#[inline]
+fn probe_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    /// Sets the round back, after a panic too.
+    struct Restore(u32);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            ROUND.with(|round| round.set(self.0));
+        }
+    }
+    let _restore = Restore(ROUND.with(|round| round.replace(1)));
+    future.poll(&mut Context::from_waker(&PROBE))
 }
 
 /// What became of a bell that a pending future offers.
@@ -220,7 +233,7 @@ impl Wake for Parker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.woken.store(true, Ordering::Release);
+        self.woken.swap(true, Ordering::AcqRel);
         self.thread.unpark();
         if let Some(bell) = &*self.bell.lock().unwrap_or_else(PoisonError::into_inner) {
             bell.ring();
@@ -263,6 +276,42 @@ mod tests {
         });
         assert_eq!(block_on(receive), Ok(7));
         helper.join().unwrap();
+    }
+
+    /// Two sources of wake-ups, the second of which may come while the first is being taken note of.
+    #[test]
+    fn no_wake_up_is_lost_between_two() {
+        #[repr(align(64))]
+        struct Line(std::sync::atomic::AtomicU64);
+        let lines: Vec<Line> = (0..4096).map(|_| Line(0.into())).collect();
+        for round in 0..20_000_usize {
+            let (send, receive) = tokio::sync::oneshot::channel();
+            let go = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !go.load(Ordering::Acquire) {
+                        std::hint::spin_loop();
+                    }
+                    (0..round % 64).for_each(|_| std::hint::spin_loop());
+                    send.send(round).unwrap();
+                });
+                let (mut receive, mut polls) = (pin!(receive), 0);
+                let got = block_on(std::future::poll_fn(|cx| {
+                    polls += 1;
+                    if polls == 2 {
+                        go.store(true, Ordering::Release);
+                    }
+                    if polls < 6 {
+                        // Cold lines fill the store buffer, which holds back what was stored before.
+                        let cold = |i: usize| (round * 12 + i) * 67 % lines.len();
+                        (0..12).for_each(|i| lines[cold(i)].0.store(polls, Ordering::Relaxed));
+                        cx.waker().wake_by_ref();
+                    }
+                    receive.as_mut().poll(cx)
+                }));
+                assert_eq!(got, Ok(round));
+            });
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `Waiter`: what a backend's futures wait with.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread::JoinHandle;
@@ -155,7 +156,12 @@ impl Shared {
                 }
                 std::mem::swap(&mut state.wakers, &mut woken);
                 drop(state);
-                woken.drain(..).for_each(Waker::wake);
+                for waker in woken.drain(..) {
+                    // A waker is somebody else's code; its panic must not end what wakes the others.
+                    if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
+                        tracing::error!("a waker panicked; its future may not be polled again");
+                    }
+                }
                 self.bell.sleep(ticket, self.sleep);
             }
             self.bell.disarm();
