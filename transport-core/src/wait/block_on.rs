@@ -278,40 +278,56 @@ mod tests {
         helper.join().unwrap();
     }
 
-    /// Two sources of wake-ups, the second of which may come while the first is being taken note of.
+    /// Two sources of wake-ups, where the second comes just when the first is being taken note of. Stores to cold memory
+    /// before that hold the note back in the core's store buffer.
     #[test]
     fn no_wake_up_is_lost_between_two() {
-        #[repr(align(64))]
-        struct Line(std::sync::atomic::AtomicU64);
-        let lines: Vec<Line> = (0..4096).map(|_| Line(0.into())).collect();
-        for round in 0..20_000_usize {
-            let (send, receive) = tokio::sync::oneshot::channel();
-            let go = AtomicBool::new(false);
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    while !go.load(Ordering::Acquire) {
-                        std::hint::spin_loop();
-                    }
-                    (0..round % 64).for_each(|_| std::hint::spin_loop());
-                    send.send(round).unwrap();
-                });
-                let (mut receive, mut polls) = (pin!(receive), 0);
+        // Unoptimised code is too slow to run into it; .ci/run runs this in release too.
+        const ROUNDS: usize = if cfg!(debug_assertions) { 3000 } else { 50_000 };
+        let (done, ended) = mpsc::channel();
+        let go = Arc::new(AtomicBool::new(false));
+        let (tasks, senders) = mpsc::channel::<(tokio::sync::oneshot::Sender<usize>, usize)>();
+        let sender_go = Arc::clone(&go);
+        std::thread::spawn(move || {
+            while let Ok((send, delay)) = senders.recv() {
+                while !sender_go.swap(false, Ordering::AcqRel) {
+                    std::hint::spin_loop();
+                }
+                (0..delay).for_each(|_| std::hint::spin_loop());
+                let _ = send.send(delay);
+            }
+        });
+        std::thread::spawn(move || {
+            let mut cold = vec![1_u64; 16 << 20];
+            let mut at = 1_usize;
+            for round in 0..ROUNDS {
+                let (send, receive) = tokio::sync::oneshot::channel();
+                tasks.send((send, round % 60)).unwrap();
+                let (mut receive, mut yields) = (pin!(receive), 3);
                 let got = block_on(std::future::poll_fn(|cx| {
-                    polls += 1;
-                    if polls == 2 {
-                        go.store(true, Ordering::Release);
+                    if let Poll::Ready(got) = receive.as_mut().poll(cx) {
+                        return Poll::Ready(got);
                     }
-                    if polls < 6 {
-                        // Cold lines fill the store buffer, which holds back what was stored before.
-                        let cold = |i: usize| (round * 12 + i) * 67 % lines.len();
-                        (0..12).for_each(|i| lines[cold(i)].0.store(polls, Ordering::Relaxed));
+                    if yields > 0 {
+                        yields -= 1;
                         cx.waker().wake_by_ref();
+                        if yields == 0 {
+                            go.store(true, Ordering::Release);
+                            for _ in 0..12 {
+                                at = at
+                                    .wrapping_mul(6_364_136_223_846_793_005)
+                                    .wrapping_add(1_442_695_040_888_963_407);
+                                cold[(at >> 20) % (16 << 20)] = 1;
+                            }
+                        }
                     }
-                    receive.as_mut().poll(cx)
+                    Poll::Pending
                 }));
-                assert_eq!(got, Ok(round));
-            });
-        }
+                assert_eq!(got, Ok(round % 60));
+            }
+            done.send(()).unwrap();
+        });
+        ended.recv_timeout(Duration::from_secs(60)).expect("a wake-up was lost");
     }
 
     #[test]
