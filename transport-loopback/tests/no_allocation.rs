@@ -4,9 +4,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
 
-use transport_core::wait::block_on;
+use transport_core::wait::{block_on, prepare_thread};
 use transport_core::{AtomicOp, Cmp, SignalOp, Transport};
 use transport_loopback::Threads;
 
@@ -39,12 +38,7 @@ fn puts_quiets_signals_and_barriers_allocate_nothing() {
             .iter()
             .map(|pe| {
                 scope.spawn(move || {
-                    // The first wait of a thread makes what later ones use again.
-                    let mut waited = false;
-                    block_on(std::future::poll_fn(|cx| {
-                        cx.waker().wake_by_ref();
-                        if std::mem::replace(&mut waited, true) { Poll::Ready(()) } else { Poll::Pending }
-                    }));
+                    prepare_thread();
                     block_on(async {
                         let data = pe.calloc::<u64>(64).await?;
                         let signal = pe.calloc::<u64>(1).await?;

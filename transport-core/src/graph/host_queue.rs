@@ -12,7 +12,7 @@ use super::error::{GraphError, Result};
 use super::node::catch;
 use super::queue::{Failure, Queue, Work, next_name};
 use crate::transport::Transport;
-use crate::wait::block_on;
+use crate::wait::{block_on, prepare_thread};
 
 /// Works that can be pending before the queue grows, once.
 const CAPACITY: usize = 1024;
@@ -68,6 +68,7 @@ impl<X: Transport> HostQueue<X> {
     /// [`GraphError::NoThread`].
     pub fn start(transport: Arc<X>) -> Result<Self> {
         let my_pe = transport.my_pe();
+        prepare_thread();
         let shared = Arc::new(Shared {
             my_pe,
             name: next_name(),
@@ -235,6 +236,7 @@ impl Shared {
     /// The thread's life.
     fn serve<X: Transport>(&self, transport: &X) {
         let mut woken = Vec::with_capacity(8);
+        prepare_thread();
         while let Some((work, skip)) = self.next() {
             self.at.store(0, Ordering::Relaxed);
             let result = catch(|| {

@@ -65,6 +65,15 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
+/// Makes now what the first [`block_on`] of this thread that has to wait would make, so that even that one allocates
+/// nothing. Streams do it for their own thread and for the one that creates them.
+pub fn prepare_thread() {
+    SPARE.with(|spare| {
+        let kit = spare.take().unwrap_or_else(Kit::new);
+        spare.set(Some(kit));
+    });
+}
+
 /// One poll that neither spins nor leaves a waker anywhere.
 #[inline]
 fn probe_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
@@ -148,6 +157,13 @@ struct Kit {
     waker: Waker,
 }
 
+impl Kit {
+    fn new() -> Rc<Self> {
+        let parker = Arc::new(Parker::new());
+        Rc::new(Self { waker: Waker::from(Arc::clone(&parker)), parker })
+    }
+}
+
 struct Scope {
     /// The address of the parker: what a waker of this `block_on`, and no other, carries as its data.
     parker: *const (),
@@ -170,10 +186,7 @@ struct Turn {
 
 impl Turn {
     fn begin() -> Self {
-        let kit = SPARE.with(Cell::take).unwrap_or_else(|| {
-            let parker = Arc::new(Parker::new());
-            Rc::new(Kit { waker: Waker::from(Arc::clone(&parker)), parker })
-        });
+        let kit = SPARE.with(Cell::take).unwrap_or_else(Kit::new);
         kit.parker.woken.store(false, Ordering::Relaxed);
         let scope = Scope { parker: kit.waker.data(), offered: None };
         let outer = CURRENT.with(|current| current.borrow_mut().replace(scope));

@@ -11,6 +11,6 @@ mod block_on;
 mod doorbell;
 mod waiter;
 
-pub use block_on::block_on;
+pub use block_on::{block_on, prepare_thread};
 pub use doorbell::{Doorbell, Ticket};
 pub use waiter::{WaitPolicy, Waiter};
