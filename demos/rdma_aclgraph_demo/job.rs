@@ -53,9 +53,7 @@ impl Plan {
         }
         say(&format!("check transport result success, relative pe={pe}"))
     }
-}
 
-impl Plan {
     /// PEs that do not do the same rounds of the same size would wait for each other in the wrong places.
     fn check_started_alike<X: Transport>(&self, transport: &X) -> Result<(), String> {
         let names = ["--elements", "--loops", "--algorithm"];

@@ -10,7 +10,7 @@ compile_error!("these programs need at least one backend: build with `--features
 /// The backends of this build, the preferred one first.
 pub const BACKENDS: &[&str] = &[
     #[cfg(feature = "loopback")]
-    "loopback",
+    transport_loopback::Loopback::BACKEND,
 ];
 
 /// Work that runs on any backend.
