@@ -1,0 +1,1 @@
+//! Which NIC, port and GID this PE uses, and why.

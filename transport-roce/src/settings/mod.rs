@@ -1,0 +1,1 @@
+//! What can be set about the RoCE backend.

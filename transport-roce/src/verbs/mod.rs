@@ -1,0 +1,1 @@
+//! Safe objects over verbs: each keeps its parents alive.
