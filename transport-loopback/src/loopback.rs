@@ -1,19 +1,17 @@
 //! `Loopback`: the transport over a job's shared memory.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
-use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use transport_core::heap::SymHeap;
-use transport_core::transport::{Remote, Transfer, Word};
+use transport_core::transport::{Dissemination, Remote, Transfer, Word};
 use transport_core::wait::{WaitPolicy, Waiter};
 use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, Transport};
 
-use crate::barrier::Barrier;
+use crate::barrier::SharedFlags;
 use crate::bell::Bell;
 use crate::job_memory::JobMemory;
 
@@ -31,7 +29,8 @@ pub(crate) enum Member {
 /// [`finalize`](Transport::finalize) tells the other PEs that this one is gone.
 pub struct Loopback {
     pe: Arc<Pe>,
-    barrier: Barrier,
+    barrier: Dissemination,
+    flags: SharedFlags,
     waiter: Waiter,
     member: Member,
 }
@@ -77,8 +76,9 @@ impl Setup {
         let policy = self.policy.unwrap_or_else(|| WaitPolicy::for_host(self.n_pes, cores));
         let my_pe = pe.endpoint.my_pe();
         let bell = Arc::new(Bell { memory: pe.memory.clone(), pe: my_pe });
-        let barrier = Barrier::new(my_pe, self.n_pes, self.first_epoch);
-        Loopback { pe, barrier, waiter: Waiter::new(bell, policy), member }
+        let barrier = Dissemination::new(my_pe, self.n_pes, self.first_epoch);
+        let flags = SharedFlags { memory: pe.memory.clone(), my_pe, n_pes: self.n_pes };
+        Loopback { pe, barrier, flags, waiter: Waiter::new(bell, policy), member }
     }
 }
 
@@ -95,31 +95,6 @@ impl Loopback {
     fn copy(&self, dst_pe: usize, dst: u64, src_pe: usize, src: u64, len: u64) {
         let memory = self.memory();
         memory.all().copy_from(memory.heap_at(dst_pe, dst), memory.all(), memory.heap_at(src_pe, src), len);
-    }
-
-    /// Waits until `ready` has an answer; `Err` when a peer is lost meanwhile that is not done with this, or by `late` at the
-    /// deadline.
-    #[inline]
-    async fn wait_until<R>(
-        &self,
-        op: &'static str,
-        mut ready: impl FnMut() -> Option<R> + Send,
-        is_done: impl Fn(usize) -> bool + Send,
-        late: impl Fn(Duration) -> Error + Send,
-    ) -> Result<R> {
-        let mut waits_since = None;
-        poll_fn(|cx| {
-            if let Poll::Ready(answer) = self.waiter.poll_until(cx, &mut ready) {
-                return Poll::Ready(Ok(answer));
-            }
-            if let Err(lost) = self.pe.endpoint.failures().check_needed(op, &is_done) {
-                return Poll::Ready(Err(lost));
-            }
-            let since = *waits_since.get_or_insert_with(Instant::now);
-            let after = self.pe.endpoint.timeout();
-            if since.elapsed() >= after { Poll::Ready(Err(late(after))) } else { Poll::Pending }
-        })
-        .await
     }
 }
 
@@ -189,24 +164,25 @@ impl Transport for Loopback {
     #[inline]
     async fn wait_barrier_all(&self) -> Result<()> {
         const OP: &str = "barrier_all";
-        let (my_pe, memory) = (self.my_pe(), self.memory());
-        let turn = match self.barrier.try_take(memory) {
+        let (my_pe, endpoint, flags) = (self.my_pe(), &self.pe.endpoint, &self.flags);
+        let turn = match self.barrier.try_take(flags) {
             Some(turn) => turn,
             None => {
                 let missing = || [my_pe].into_iter().collect();
                 let late = |after| Error::Timeout { op: OP, my_pe, after, missing: missing() };
-                self.wait_until(OP, || self.barrier.try_take(memory), |_| false, late).await?
+                let take = || self.barrier.try_take(flags);
+                endpoint.wait_until(&self.waiter, OP, take, |_| false, late).await?
             }
         };
         if !turn.is_under_way() {
-            self.pe.endpoint.failures().check_all(OP)?;
+            endpoint.failures().check_all(OP)?;
         }
         turn.enter();
         let late = |after| {
-            let missing: PeList = turn.missing().into_iter().collect();
+            let missing: PeList = flags.missing(&turn).into_iter().collect();
             Error::Timeout { op: OP, my_pe, after, missing }
         };
-        self.wait_until(OP, || turn.advance(), |pe| turn.is_done(pe), late).await
+        endpoint.wait_until(&self.waiter, OP, || turn.advance(), |pe| flags.is_done(&turn, pe), late).await
     }
 
     #[inline]
@@ -242,7 +218,7 @@ impl Transport for Loopback {
             let found = cell.load(Ordering::Acquire);
             cmp.holds(found, value).then_some(found)
         };
-        self.wait_until(OP, ready, |_| false, late).await
+        self.pe.endpoint.wait_until(&self.waiter, OP, ready, |_| false, late).await
     }
 
     async fn wait_leave(&self) -> Result<()> {

@@ -1,7 +1,9 @@
 //! What every backend has in common: who this PE is, its heap, its deadline, what has failed.
 
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 
@@ -9,6 +11,7 @@ use super::failures::Failures;
 use super::operations::{Remote, Transfer, Word};
 use crate::error::{Error, Result};
 use crate::heap::{HeapRange, SymHeap, SymSlice};
+use crate::wait::Waiter;
 
 /// The common half of a transport. A backend makes one at start and answers it from
 /// [`Transport::endpoint`](super::Transport::endpoint).
@@ -80,6 +83,36 @@ impl Endpoint {
     #[inline]
     pub fn failures(&self) -> &Failures {
         &self.failures
+    }
+
+    /// Waits until `ready` has an answer. `Err` when a peer is lost meanwhile that is not done with this, or by `late` at the
+    /// deadline.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PeerLost`], [`Error::Finalized`], and what `late` makes.
+    #[inline]
+    pub async fn wait_until<R>(
+        &self,
+        waiter: &Waiter,
+        op: &'static str,
+        mut ready: impl FnMut() -> Option<R> + Send,
+        is_done: impl Fn(usize) -> bool + Send,
+        late: impl Fn(Duration) -> Error + Send,
+    ) -> Result<R> {
+        let mut waits_since = None;
+        poll_fn(|cx| {
+            if let Poll::Ready(answer) = waiter.poll_until(cx, &mut ready) {
+                return Poll::Ready(Ok(answer));
+            }
+            if let Err(lost) = self.failures.check_needed(op, &is_done) {
+                return Poll::Ready(Err(lost));
+            }
+            let since = *waits_since.get_or_insert_with(Instant::now);
+            let after = self.timeout();
+            if since.elapsed() >= after { Poll::Ready(Err(late(after))) } else { Poll::Pending }
+        })
+        .await
     }
 
     /// Marks a collective heap call as under way until the answer is dropped.

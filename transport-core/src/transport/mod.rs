@@ -1,6 +1,7 @@
 //! The trait that a backend implements and that all else is written against.
 
 pub(crate) mod capturing;
+mod dissemination;
 mod dynamic;
 mod endpoint;
 mod failures;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use bytemuck::Pod;
 use bytes::Bytes;
 
+pub use dissemination::{BarrierFlags, BarrierTurn, Dissemination, reached};
 pub use dynamic::{AnyTransport, DynTransport};
 pub use endpoint::Endpoint;
 pub use failures::Failures;
