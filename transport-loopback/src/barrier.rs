@@ -68,14 +68,14 @@ impl SharedFlags {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys;
+    use transport_core::memory::Region;
     use transport_core::transport::Dissemination;
 
     #[test]
     fn who_has_not_entered_is_missing_and_who_has_finished_is_not_needed() {
         let n_pes = 5;
         let len = JobMemory::len(n_pes, 65536).unwrap();
-        let memory = JobMemory::new(sys::private_memory(len as usize).unwrap(), n_pes, 65536);
+        let memory = JobMemory::new(Region::map_private(len as usize).unwrap(), n_pes, 65536);
         memory.set_first_epoch(u32::MAX);
         let flags: Vec<_> =
             (0..n_pes).map(|my_pe| SharedFlags { memory: memory.clone(), my_pe, n_pes }).collect();

@@ -1,60 +1,19 @@
-//! The system calls: memory that is mapped, and the futex. The only module with raw memory in this crate.
+//! The system calls: the job's memory file, and the futex. The only module with `unsafe` in this crate.
 
-use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
 use rustix::thread::futex;
 use transport_core::memory::Region;
 
-/// A mapping, unmapped when dropped.
-struct Mapping {
-    base: NonNull<c_void>,
-    len: usize,
-}
-
-// SAFETY: the pointer is only used to unmap, once; what it points to is governed by `Region`.
-unsafe impl Send for Mapping {}
-// SAFETY: as above.
-unsafe impl Sync for Mapping {}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: mapped by this module with this length, and nobody holds the region any more: it keeps us alive.
-        if let Err(error) = unsafe { rustix::mm::munmap(self.base.as_ptr(), self.len) } {
-            tracing::warn!(%error, len = self.len, "munmap failed");
-        }
-    }
-}
-
-fn region(base: *mut c_void, len: usize) -> io::Result<Region> {
-    let base = NonNull::new(base).ok_or_else(|| io::Error::other("mmap gave the null page"))?;
-    let keeper = Arc::new(Mapping { base, len });
-    // SAFETY: freshly mapped, zeroed by the kernel or written by peers as bytes, readable and writable, `len` long, kept
-    // mapped by the keeper; nothing but regions and the kernel knows of it.
-    Ok(unsafe { Region::new(base.cast(), len, keeper) })
-}
-
-/// Zeroed memory of this process alone; pages cost memory when touched.
-pub(crate) fn private_memory(len: usize) -> io::Result<Region> {
-    let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
-    // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use.
-    let base = unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), len, prot, flags)? };
-    region(base, len)
-}
-
-/// Maps all of `fd`, shared with whoever else maps it.
+/// Maps all of `fd`, a file as [`sealed_memory_file`] makes them.
 pub(crate) fn shared_memory(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
-    let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
-    // SAFETY: as in `private_memory`. The file's size is sealed, so the pages stay.
-    let base = unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, prot, flags, fd, 0)? };
-    region(base, len)
+    check_memory_file(fd, len as u64)?;
+    // SAFETY: it has this size, as was just checked, and is sealed, so the pages stay.
+    unsafe { Region::map_shared(fd, len) }
 }
 
 /// A file in memory without a name anywhere, of a size that nobody can change: it is gone with the last process.

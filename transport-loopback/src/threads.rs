@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use transport_core::heap::SymHeap;
+use transport_core::memory::Region;
 use transport_core::wait::WaitPolicy;
 use transport_core::{Endpoint, Result};
 
@@ -12,7 +13,6 @@ use crate::error::LoopbackError;
 use crate::host;
 use crate::job_memory::JobMemory;
 use crate::loopback::{Loopback, Member, Pe, Setup};
-use crate::sys;
 
 /// Builds a whole job of PEs in this process; each can be given to a thread of its own.
 ///
@@ -85,7 +85,7 @@ impl Threads {
         host::check_heap_size(0, self.setup.heap_size)?;
         let len = JobMemory::len(n_pes, self.setup.heap_size);
         let len = len.ok_or(LoopbackError::JobTooLarge { n_pes, heap_size: self.setup.heap_size })?;
-        let region = sys::private_memory(len as usize).map_err(|source| LoopbackError::Memory {
+        let region = Region::map_private(len as usize).map_err(|source| LoopbackError::Memory {
             my_pe: 0,
             len,
             source,

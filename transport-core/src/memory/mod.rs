@@ -1,5 +1,6 @@
 //! Memory that others may write while we look at it.
 
+mod mapping;
 mod region;
 mod shared_copy;
 
