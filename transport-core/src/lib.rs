@@ -15,6 +15,7 @@ pub mod conformance;
 pub mod error;
 pub mod graph;
 pub mod heap;
+pub mod host;
 pub mod memory;
 mod pe_list;
 pub mod transport;

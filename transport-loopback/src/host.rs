@@ -1,4 +1,4 @@
-//! What this host has, and how it is known from others.
+//! What can be had on this host.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -14,32 +14,12 @@ pub(crate) fn check_heap_size(my_pe: usize, size: u64) -> Result<(), LoopbackErr
     if !(SymHeap::MIN_SIZE..=SymHeap::MAX_SIZE).contains(&size) {
         return Err(LoopbackError::HeapSize { my_pe, size });
     }
-    let info = rustix::system::sysinfo();
-    let machine =
-        (info.totalram.saturating_add(info.totalswap)).saturating_mul(u64::from(info.mem_unit.max(1)));
-    let limits = [(machine, "RAM and swap"), (cgroup_limit(), "the memory limit of its control group")];
-    for (available, limit) in limits {
+    for (available, limit) in transport_core::host::memory_limits() {
         if size > available {
             return Err(LoopbackError::HeapLargerThanMemory { my_pe, size, available, limit });
         }
     }
     Ok(())
-}
-
-/// The limit that a container sets, if it can be read and is one.
-fn cgroup_limit() -> u64 {
-    let files = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
-    let text = files.iter().find_map(|file| std::fs::read_to_string(file).ok());
-    text.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX)
-}
-
-/// A name that all processes of one boot of one host share.
-pub(crate) fn host_name() -> String {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    if boot.trim().is_empty() {
-        return rustix::system::uname().nodename().to_string_lossy().into_owned();
-    }
-    boot.trim().to_owned()
 }
 
 /// A number made of what names a job, by which slices of other jobs are recognised.

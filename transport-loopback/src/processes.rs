@@ -1,14 +1,12 @@
 //! A job whose PEs are processes of one host.
 
-use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use tokio::sync::oneshot;
 use transport_core::bootstrap::Bootstrap;
-use transport_core::wait::WaitPolicy;
+use transport_core::wait::{WaitPolicy, on_thread};
 use transport_core::{Endpoint, Error, PeList, Result};
 
 use crate::error::LoopbackError;
@@ -137,13 +135,12 @@ impl Processes {
                 let (file, giver) = made?;
                 let give = file.try_clone().map_err(|source| late("hand out the job's memory", source))?;
                 // In the background: should a PE die before it takes it, the barrier below says so at once.
-                on_thread(move || {
+                let giving = on_thread("shmem-handover", move || {
                     if let Err(error) = giver.give(&give, n_pes - 1, deadline) {
                         tracing::error!(%error, "PE 0 could not hand the job's memory to every PE");
                     }
-                    Ok(())
-                })
-                .map_err(|source| late("start a thread", source))?;
+                });
+                drop(giving.map_err(|source| late("start a thread", source))?);
                 file
             }
             None => {
@@ -154,11 +151,12 @@ impl Processes {
                         return Err(LoopbackError::NoJobMemory { my_pe, cause: "it did not say why".into() });
                     }
                 };
-                let taken = on_thread(move || take(&token, deadline))
+                let taken = on_thread("shmem-handover", move || take(&token, deadline))
                     .map_err(|source| late("start a thread", source))?;
-                // Nobody sends on it only if the thread panicked.
-                let taken = taken.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
-                taken.map_err(|source| late("take the job's memory from PE 0", source))?
+                taken
+                    .await
+                    .and_then(|taken| taken)
+                    .map_err(|source| late("take the job's memory from PE 0", source))?
             }
         };
         sys::check_memory_file(&file, len).map_err(|source| late("use the job's memory", source))?;
@@ -195,18 +193,6 @@ impl Processes {
     }
 }
 
-/// Runs `work`, which blocks, on a thread of its own: the executor that runs us may have others to run.
-fn on_thread<R: Send + 'static>(
-    work: impl FnOnce() -> io::Result<R> + Send + 'static,
-) -> io::Result<oneshot::Receiver<io::Result<R>>> {
-    let (done, result) = oneshot::channel();
-    std::thread::Builder::new().name("shmem-handover".into()).spawn(move || {
-        // Nobody listens if the call was given up, or does not care.
-        let _ = done.send(work());
-    })?;
-    Ok(result)
-}
-
 /// What PE 0 has for the others.
 enum Offer {
     /// They can take the memory by this.
@@ -219,7 +205,7 @@ enum Offer {
 
 /// One PE's word about itself: layout version, how long the host's name is, that name, and what it offers.
 fn hello(offer: &Offer) -> Bytes {
-    let host = host::host_name();
+    let host = transport_core::host::name_of_boot();
     let host = &host.as_bytes()[..host.len().min(255)];
     let mut hello = vec![LAYOUT, host.len() as u8];
     hello.extend_from_slice(host);

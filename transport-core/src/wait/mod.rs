@@ -9,8 +9,10 @@
 
 mod block_on;
 mod doorbell;
+mod on_thread;
 mod waiter;
 
 pub use block_on::{block_on, prepare_thread};
 pub use doorbell::{Doorbell, Ticket};
+pub use on_thread::on_thread;
 pub use waiter::{WaitPolicy, Waiter};
