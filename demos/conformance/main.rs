@@ -81,5 +81,5 @@ fn suite(arguments: &Arguments) -> Result<Report, String> {
         }
         options = options.matching(part);
     }
-    demos::run(&config, Suite(options)).map_err(|error| error.to_string())
+    demos::run(&config, &arguments.job, Suite(options)).map_err(|error| error.to_string())
 }

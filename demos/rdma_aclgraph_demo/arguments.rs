@@ -87,6 +87,17 @@ impl Arguments {
         self.job.verbose
     }
 
+    /// The options of every program, with what the six arguments say of this host: the NPU of this PE, and, if there are
+    /// fewer devices than PEs, that not all PEs are here.
+    pub(crate) fn job_options(&self, npu: Option<usize>, n_pes: usize) -> JobOptions {
+        let mut options = self.job.clone();
+        options.npu = npu.and_then(|npu| u32::try_from(npu).ok());
+        if let [_, _, _, g_npus, ..] = self.six.as_slice() {
+            options.pes_here = g_npus.parse().ok().filter(|&g_npus: &usize| g_npus < n_pes);
+        }
+        options
+    }
+
     /// The job's configuration and what the demo is to do.
     pub(crate) fn configure(&self, program: &str) -> Result<(JobConfig, Plan), String> {
         let mut builder = self.job.configure();
@@ -140,6 +151,7 @@ impl Arguments {
             elements: self.elements,
             loops: self.loops,
             device,
+            npu: (!self.six.is_empty()).then_some(device),
             algorithm: self.algorithm,
             dot: self.dot.clone(),
         };

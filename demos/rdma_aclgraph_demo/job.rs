@@ -17,6 +17,8 @@ pub(crate) struct Plan {
     pub(crate) loops: u64,
     /// The device of this PE.
     pub(crate) device: usize,
+    /// The same, if it was given as an NPU and not counted.
+    pub(crate) npu: Option<usize>,
     /// How the AllGather is done.
     pub(crate) algorithm: AllGatherAlgorithm,
     /// Where the graph is drawn.

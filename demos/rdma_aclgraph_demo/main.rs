@@ -7,6 +7,7 @@ use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
 
 use arguments::Asked;
+use demos::JobOptions;
 use transport_core::config::JobConfig;
 
 fn main() -> ExitCode {
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
         }
     };
     demos::start_logging(&config, arguments.verbose());
-    match work(&config, plan) {
+    match work(&config, &arguments.job_options(plan.npu, config.n_pes.value), plan) {
         Ok(()) => {
             let _ = writeln!(stdout(), "[SUCCESS] demo run success in relative pe {}", config.my_pe.value);
             ExitCode::SUCCESS
@@ -44,6 +45,6 @@ fn main() -> ExitCode {
     }
 }
 
-fn work(config: &JobConfig, plan: job::Plan) -> Result<(), String> {
-    demos::run(config, plan).map_err(|error| error.to_string())?
+fn work(config: &JobConfig, options: &JobOptions, plan: job::Plan) -> Result<(), String> {
+    demos::run(config, options, plan).map_err(|error| error.to_string())?
 }

@@ -12,7 +12,7 @@ TEXT
 }
 
 n=2 port=8899
-options=()
+options=() features=()
 while [ $# -gt 0 ]; do
   case $1 in
     -n | --port | --backend) [ $# -ge 2 ] || { echo "run.sh: $1 needs a value" >&2; usage >&2; exit 1; } ;;
@@ -20,7 +20,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     -n) n=$2; shift 2 ;;
     --port) port=$2; shift 2 ;;
-    --backend) options+=(--backend "$2"); shift 2 ;;
+    --backend) options+=(--backend "$2"); features=(--features "$2"); shift 2 ;;
     -h | --help) usage; exit 0 ;;
     --) shift; options+=("$@"); break ;;
     *) echo "run.sh: unknown argument $1" >&2; usage >&2; exit 1 ;;
@@ -31,7 +31,7 @@ done
   { echo "run.sh: --port takes a number from 1 to 65535, not '$port'" >&2; exit 1; }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
-cargo build --quiet --release -p demos --bin rdma_aclgraph_demo || exit 1
+cargo build --quiet --release -p demos --bin rdma_aclgraph_demo ${features[@]+"${features[@]}"} || exit 1
 demo=${CARGO_TARGET_DIR:-target}/release/rdma_aclgraph_demo
 
 pids=()

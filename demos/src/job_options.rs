@@ -18,9 +18,22 @@ pub struct JobOptions {
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<String>,
 
+    /// Verbs device of the RoCE backend, e.g. mlx5_0 or rxe_0:1; npu asks hccn_tool [environment: SHMEM_NIC]
+    #[cfg_attr(not(feature = "roce"), arg(hide = true))]
+    #[arg(long, value_name = "NAME[:PORT]")]
+    pub device: Option<String>,
+
     /// Show every setting with its source, and log more
     #[arg(long, short)]
     pub verbose: bool,
+
+    /// The NPU of this PE, if the program knows it.
+    #[arg(skip)]
+    pub npu: Option<u32>,
+
+    /// How many PEs are on this host, if the program knows it.
+    #[arg(skip)]
+    pub pes_here: Option<usize>,
 }
 
 impl JobOptions {
@@ -31,5 +44,6 @@ impl JobOptions {
             .with_optional_argument(Key::Backend, "--backend", self.backend.clone())
             .with_optional_argument(Key::HeapSize, "--heap", self.heap.clone())
             .with_optional_argument(Key::Timeout, "--timeout", self.timeout.clone())
+            .with_known_names(&crate::backend::variables())
     }
 }

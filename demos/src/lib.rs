@@ -7,6 +7,6 @@ mod backend;
 mod job_options;
 mod logging;
 
-pub use backend::{BACKENDS, Job, StartError, backend_name, run};
+pub use backend::{BACKENDS, Choice, Job, Skipped, StartError, choose, run};
 pub use job_options::JobOptions;
 pub use logging::start_logging;

@@ -1,7 +1,28 @@
 //! The RoCE backend: symmetric memory over the RDMA NICs of a cluster, by libibverbs.
+//!
+//! - [`Fabric`] joins this process, as one PE, to the others of its job, and gives a [`Roce`], which implements
+//!   [`Transport`](transport_core::Transport).
+//! - [`RoceSettings`] say which NIC and GID, and how its queue pairs are set up.
+//!
+//! `libibverbs.so.1` is opened when a job first needs it: a program with this backend starts on machines that have none.
+//! From the bottom up, the rooms are `abi` (the C interface that is used), `verbs` (safe objects over it), `nic`, `hccn` and
+//! `settings` (which NIC, and why), `connect` (getting queue pairs together) and `engine` (what is posted and completes).
 
 mod abi;
+mod connect;
+mod engine;
+mod error;
+mod fabric;
 mod hccn;
+mod introductions;
 mod nic;
+mod open;
+mod roce;
 mod settings;
 mod verbs;
+
+pub use error::RoceError;
+pub use fabric::Fabric;
+pub use open::usable;
+pub use roce::Roce;
+pub use settings::{ConnectMode, GidAllow, NicWish, RoceSettings, RoceSettingsBuilder, SettingsError};

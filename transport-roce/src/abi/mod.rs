@@ -1,1 +1,14 @@
-//! The part of the ABI of libibverbs that this crate uses: the only place of raw FFI.
+//! The part of libibverbs that this crate uses, declared by hand: the only place of raw foreign functions.
+//!
+//! The public ABI of libibverbs is frozen, so that one binary starts with any release of it. `abi-check`, a crate beside
+//! this one, compares every struct and constant here with those of `verbs.h`.
+
+mod constants;
+mod inline;
+mod structs;
+mod symbols;
+
+pub(crate) use constants::*;
+pub(crate) use inline::{poll_cq, post_send, req_notify_cq};
+pub(crate) use structs::*;
+pub(crate) use symbols::{LoadError, SONAME, Symbols};

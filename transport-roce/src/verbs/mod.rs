@@ -1,1 +1,37 @@
-//! Safe objects over verbs: each keeps its parents alive.
+//! Safe objects over libibverbs: each keeps its parents alive, and is destroyed before them.
+//!
+//! What the library promises to be thread-safe is `Sync` here. Only the posting of requests stays `unsafe`, because a
+//! device reads and writes memory by address while nobody watches.
+
+mod completion_queue;
+mod context;
+mod errno;
+mod error;
+mod gid;
+mod library;
+mod memory_limit;
+mod memory_region;
+mod mtu;
+mod port;
+mod protection_domain;
+mod queue_pair;
+mod queue_pair_states;
+mod requests;
+mod status;
+#[cfg(test)]
+mod tests_on_device;
+
+pub(crate) use completion_queue::{CompletionQueue, WorkCompletion};
+pub(crate) use context::{AtomicSupport, Context, DeviceAttributes};
+pub(crate) use errno::Errno;
+pub(crate) use error::VerbsError;
+pub(crate) use gid::{GidEntry, GidKind};
+pub(crate) use library::{Device, Library};
+pub(crate) use memory_region::{Access, MemoryRegion};
+pub(crate) use mtu::Mtu;
+pub(crate) use port::{LinkLayer, PortAttributes, PortState};
+pub(crate) use protection_domain::ProtectionDomain;
+pub(crate) use queue_pair::{QueuePair, QueueSizes};
+pub(crate) use queue_pair_states::{QueuePairState, Route, SendTimers};
+pub(crate) use requests::{Chain, Flags, LocalBytes, PostError, Remote};
+pub(crate) use status::Status;

@@ -1,0 +1,114 @@
+//! Which backend a job runs on.
+
+mod choice;
+#[cfg(feature = "loopback")]
+mod loopback;
+#[cfg(feature = "roce")]
+mod roce;
+
+use transport_core::Transport;
+use transport_core::bootstrap::{Bootstrap, BootstrapError, JoinSpec};
+use transport_core::config::JobConfig;
+
+pub use choice::{Choice, Skipped, choose};
+
+use crate::job_options::JobOptions;
+
+#[cfg(not(any(feature = "loopback", feature = "roce")))]
+compile_error!(
+    "these programs need at least one backend: build with `--features loopback` or `--features roce`"
+);
+
+/// The backends of this build, the preferred one first.
+pub const BACKENDS: &[&str] = &[
+    #[cfg(feature = "loopback")]
+    transport_loopback::Loopback::BACKEND,
+    #[cfg(feature = "roce")]
+    transport_roce::Roce::BACKEND,
+];
+
+/// Variables that backends of this build read, besides those of the job.
+pub(crate) fn variables() -> Vec<&'static str> {
+    #[cfg_attr(not(feature = "roce"), allow(unused_mut))]
+    let mut all = Vec::new();
+    #[cfg(feature = "roce")]
+    all.extend_from_slice(transport_roce::RoceSettings::variables());
+    all
+}
+
+/// Work that runs on any backend.
+pub trait Job {
+    /// What it comes to.
+    type Output;
+
+    /// Does it, as this PE of the job.
+    fn run<X: Transport>(self, transport: X) -> Self::Output;
+}
+
+/// Why a job did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A backend that this build does not have.
+    #[error("backend {name:?} ({origin}) is not in this build, which has {}; the README lists the backends there are and the feature of each", BACKENDS.join(", "))]
+    NoSuchBackend {
+        /// What was asked for.
+        name: String,
+        /// By whom.
+        origin: String,
+    },
+
+    /// No backend of this build can run here.
+    #[error("no backend of this build can run here: {}. Choose one by --backend or SHMEM_BACKEND", list(.0))]
+    NoneUsable(Vec<Skipped>),
+
+    /// The PEs did not come together.
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
+
+    /// The loopback backend did not start.
+    #[cfg(feature = "loopback")]
+    #[error(transparent)]
+    Loopback(#[from] transport_loopback::LoopbackError),
+
+    /// A setting of the RoCE backend.
+    #[cfg(feature = "roce")]
+    #[error(transparent)]
+    RoceSettings(#[from] transport_roce::SettingsError),
+
+    /// The RoCE backend did not start.
+    #[cfg(feature = "roce")]
+    #[error(transparent)]
+    Roce(#[from] transport_roce::RoceError),
+}
+
+fn list(skipped: &[Skipped]) -> String {
+    skipped.iter().map(Skipped::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Joins the job that `config` describes, and runs `job` on its backend.
+///
+/// # Errors
+///
+/// [`StartError`] if there is no transport; what happens afterwards is the job's own.
+pub fn run<J: Job>(config: &JobConfig, options: &JobOptions, job: J) -> Result<J::Output, StartError> {
+    let Choice { backend, reason, skipped } = choose(config, options)?;
+    tracing::info!("backend {backend}: {reason}; this build has {}", BACKENDS.join(", "));
+    for skipped in &skipped {
+        tracing::info!("backend {skipped}");
+    }
+    match backend {
+        #[cfg(feature = "loopback")]
+        transport_loopback::Loopback::BACKEND => Ok(job.run(loopback::join(config)?)),
+        #[cfg(feature = "roce")]
+        transport_roce::Roce::BACKEND => Ok(job.run(roce::join(config, options)?)),
+        _ => Err(choice::no_such(backend, config)),
+    }
+}
+
+/// Meets the other PEs, who must all have chosen `backend`.
+async fn rendezvous(config: &JobConfig, backend: &str) -> Result<Bootstrap, BootstrapError> {
+    let mut spec = JoinSpec::try_from(config)?;
+    spec.backend = backend.to_owned();
+    Bootstrap::join(spec).await
+}

@@ -1,0 +1,138 @@
+//! The constants of `infiniband/verbs.h`, with C's names.
+//!
+//! This file names nothing of the crate, because `abi-check` includes it too.
+#![allow(dead_code, reason = "whole enumerations are declared, so that all of each is compared")]
+
+/// Declares constants, and lists them all for `abi-check`.
+macro_rules! abi_constants {
+    ($($(#[$doc:meta])* $group:ident { $($name:ident = $value:expr),+ $(,)? })+) => {
+        $($(#[doc = concat!("Of `", stringify!($group), "`.")] pub(crate) const $name: u32 = $value;)+)+
+
+        /// Every constant above.
+        #[cfg(test)]
+        pub(crate) const CONSTANTS: &[(&str, u32)] = &[$($((stringify!($name), $name)),+),+];
+    };
+}
+
+abi_constants! {
+    ibv_access_flags {
+        IBV_ACCESS_LOCAL_WRITE = 1,
+        IBV_ACCESS_REMOTE_WRITE = 1 << 1,
+        IBV_ACCESS_REMOTE_READ = 1 << 2,
+        IBV_ACCESS_REMOTE_ATOMIC = 1 << 3,
+    }
+    ibv_wr_opcode {
+        IBV_WR_RDMA_WRITE = 0,
+        IBV_WR_RDMA_WRITE_WITH_IMM = 1,
+        IBV_WR_SEND = 2,
+        IBV_WR_SEND_WITH_IMM = 3,
+        IBV_WR_RDMA_READ = 4,
+        IBV_WR_ATOMIC_CMP_AND_SWP = 5,
+        IBV_WR_ATOMIC_FETCH_AND_ADD = 6,
+    }
+    ibv_send_flags {
+        IBV_SEND_FENCE = 1,
+        IBV_SEND_SIGNALED = 1 << 1,
+        IBV_SEND_SOLICITED = 1 << 2,
+        IBV_SEND_INLINE = 1 << 3,
+    }
+    ibv_qp_type {
+        IBV_QPT_RC = 2,
+        IBV_QPT_UC = 3,
+        IBV_QPT_UD = 4,
+    }
+    ibv_qp_state {
+        IBV_QPS_RESET = 0,
+        IBV_QPS_INIT = 1,
+        IBV_QPS_RTR = 2,
+        IBV_QPS_RTS = 3,
+        IBV_QPS_SQD = 4,
+        IBV_QPS_SQE = 5,
+        IBV_QPS_ERR = 6,
+        IBV_QPS_UNKNOWN = 7,
+    }
+    ibv_qp_attr_mask {
+        IBV_QP_STATE = 1,
+        IBV_QP_CUR_STATE = 1 << 1,
+        IBV_QP_ACCESS_FLAGS = 1 << 3,
+        IBV_QP_PKEY_INDEX = 1 << 4,
+        IBV_QP_PORT = 1 << 5,
+        IBV_QP_AV = 1 << 7,
+        IBV_QP_PATH_MTU = 1 << 8,
+        IBV_QP_TIMEOUT = 1 << 9,
+        IBV_QP_RETRY_CNT = 1 << 10,
+        IBV_QP_RNR_RETRY = 1 << 11,
+        IBV_QP_RQ_PSN = 1 << 12,
+        IBV_QP_MAX_QP_RD_ATOMIC = 1 << 13,
+        IBV_QP_MIN_RNR_TIMER = 1 << 15,
+        IBV_QP_SQ_PSN = 1 << 16,
+        IBV_QP_MAX_DEST_RD_ATOMIC = 1 << 17,
+        IBV_QP_CAP = 1 << 19,
+        IBV_QP_DEST_QPN = 1 << 20,
+    }
+    ibv_mtu {
+        IBV_MTU_256 = 1,
+        IBV_MTU_512 = 2,
+        IBV_MTU_1024 = 3,
+        IBV_MTU_2048 = 4,
+        IBV_MTU_4096 = 5,
+    }
+    ibv_port_state {
+        IBV_PORT_NOP = 0,
+        IBV_PORT_DOWN = 1,
+        IBV_PORT_INIT = 2,
+        IBV_PORT_ARMED = 3,
+        IBV_PORT_ACTIVE = 4,
+        IBV_PORT_ACTIVE_DEFER = 5,
+    }
+    link_layer {
+        IBV_LINK_LAYER_UNSPECIFIED = 0,
+        IBV_LINK_LAYER_INFINIBAND = 1,
+        IBV_LINK_LAYER_ETHERNET = 2,
+    }
+    ibv_gid_type {
+        IBV_GID_TYPE_IB = 0,
+        IBV_GID_TYPE_ROCE_V1 = 1,
+        IBV_GID_TYPE_ROCE_V2 = 2,
+    }
+    ibv_atomic_cap {
+        IBV_ATOMIC_NONE = 0,
+        IBV_ATOMIC_HCA = 1,
+        IBV_ATOMIC_GLOB = 2,
+    }
+    ibv_wc_status {
+        IBV_WC_SUCCESS = 0,
+        IBV_WC_LOC_LEN_ERR = 1,
+        IBV_WC_LOC_QP_OP_ERR = 2,
+        IBV_WC_LOC_EEC_OP_ERR = 3,
+        IBV_WC_LOC_PROT_ERR = 4,
+        IBV_WC_WR_FLUSH_ERR = 5,
+        IBV_WC_MW_BIND_ERR = 6,
+        IBV_WC_BAD_RESP_ERR = 7,
+        IBV_WC_LOC_ACCESS_ERR = 8,
+        IBV_WC_REM_INV_REQ_ERR = 9,
+        IBV_WC_REM_ACCESS_ERR = 10,
+        IBV_WC_REM_OP_ERR = 11,
+        IBV_WC_RETRY_EXC_ERR = 12,
+        IBV_WC_RNR_RETRY_EXC_ERR = 13,
+        IBV_WC_LOC_RDD_VIOL_ERR = 14,
+        IBV_WC_REM_INV_RD_REQ_ERR = 15,
+        IBV_WC_REM_ABORT_ERR = 16,
+        IBV_WC_INV_EECN_ERR = 17,
+        IBV_WC_INV_EEC_STATE_ERR = 18,
+        IBV_WC_FATAL_ERR = 19,
+        IBV_WC_RESP_TIMEOUT_ERR = 20,
+        IBV_WC_GENERAL_ERR = 21,
+        IBV_WC_TM_ERR = 22,
+        IBV_WC_TM_RNDV_INCOMPLETE = 23,
+    }
+    ibv_wc_opcode {
+        IBV_WC_SEND = 0,
+        IBV_WC_RDMA_WRITE = 1,
+        IBV_WC_RDMA_READ = 2,
+        IBV_WC_COMP_SWAP = 3,
+        IBV_WC_FETCH_ADD = 4,
+        IBV_WC_RECV = 1 << 7,
+        IBV_WC_RECV_RDMA_WITH_IMM = 129,
+    }
+}

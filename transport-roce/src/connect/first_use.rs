@@ -1,0 +1,256 @@
+//! Connects a pair of PEs when one of them first needs it: it asks the other over TCP, who answers from a thread of its own.
+//!
+//! Both may ask at the same time. The queue pairs of a pair are made once on each side, whoever asks first, so that question
+//! and answer always speak of the same two.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::{Buf, BufMut};
+use transport_core::{Error, Result};
+
+use super::connector::{Connector, Unconnected};
+use super::wire::End;
+use crate::engine::{ConnectLate, Engine};
+use crate::error::RoceError;
+use crate::nic::towards;
+use crate::roce::Roce;
+use crate::verbs::VerbsError;
+
+/// Begins every question.
+const MAGIC: u32 = 0x5348_4d43;
+/// How long a stranger may take to say something.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest text of a refusal.
+const MAX_TEXT: usize = 4096;
+
+/// Where this PE will answer.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    socket: TcpListener,
+    pub(crate) address: SocketAddr,
+}
+
+impl Listener {
+    /// On the address by which this PE reaches the rendezvous.
+    pub(crate) fn open(rendezvous: SocketAddr) -> io::Result<Self> {
+        let ip = towards(rendezvous).unwrap_or(rendezvous.ip());
+        let any: IpAddr =
+            if ip.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        let socket = TcpListener::bind((any, 0))?;
+        let address = SocketAddr::new(ip, socket.local_addr()?.port());
+        Ok(Self { socket, address })
+    }
+}
+
+/// Asks, and answers, for one PE.
+pub(crate) struct FirstUse(Arc<Shared>);
+
+struct Shared {
+    my_pe: usize,
+    /// Who does not know it is of another job.
+    token: u64,
+    per_peer: usize,
+    connector: Arc<Connector>,
+    engine: Weak<Engine>,
+    pairs: Box<[Pair]>,
+    own: SocketAddr,
+    peers: Vec<Option<SocketAddr>>,
+    stop: AtomicBool,
+}
+
+/// This PE and one other.
+#[derive(Default)]
+struct Pair {
+    /// Held by who asks, so that others wait for his answer.
+    asking: Mutex<()>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    ends: Vec<End>,
+    unconnected: Vec<Unconnected>,
+    connected: bool,
+}
+
+impl FirstUse {
+    /// Begins to answer. `peers` are the addresses where the others do.
+    pub(crate) fn start(
+        engine: &Arc<Engine>,
+        connector: Arc<Connector>,
+        listener: Listener,
+        peers: Vec<Option<SocketAddr>>,
+        (token, per_peer): (u64, usize),
+    ) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            my_pe: engine.endpoint().my_pe(),
+            token,
+            per_peer,
+            connector,
+            engine: Arc::downgrade(engine),
+            pairs: peers.iter().map(|_| Pair::default()).collect(),
+            own: listener.address,
+            peers,
+            stop: AtomicBool::new(false),
+        });
+        let serving = Arc::clone(&shared);
+        std::thread::Builder::new()
+            .name("shmem-first-use".into())
+            .spawn(move || serving.serve(&listener.socket))?;
+        Ok(Self(shared))
+    }
+}
+
+impl Drop for FirstUse {
+    fn drop(&mut self) {
+        self.0.stop.store(true, Ordering::Release);
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect_timeout(&self.0.own, PATIENCE);
+    }
+}
+
+impl ConnectLate for FirstUse {
+    fn connect(&self, engine: &Engine, pe: usize) -> Result<()> {
+        let shared = &*self.0;
+        let _asking = shared.pairs[pe].asking.lock().unwrap_or_else(PoisonError::into_inner);
+        if engine.first_link(pe).qp().is_some() {
+            return Ok(());
+        }
+        let started = Instant::now();
+        shared.ask(engine, pe).map_err(|cause| {
+            let address = shared.peers[pe].map_or_else(|| "no address".to_owned(), |at| at.to_string());
+            let late = RoceError::LateConnect { my_pe: shared.my_pe, pe, address, cause };
+            Error::backend(Roce::BACKEND, late)
+        })?;
+        tracing::debug!(my_pe = shared.my_pe, pe, took = ?started.elapsed(), "connected on first use");
+        Ok(())
+    }
+}
+
+impl Shared {
+    /// Asks `pe` for its ends, and connects.
+    fn ask(&self, engine: &Engine, pe: usize) -> std::result::Result<(), String> {
+        let own = self.ends_for(pe).map_err(|error| error.to_string())?;
+        let address = self.peers[pe].ok_or("it does not answer who connects later")?;
+        let limit = engine.endpoint().timeout().max(Duration::from_millis(1));
+        let theirs = self.exchange(address, &own, limit).map_err(|error| error.to_string())??;
+        self.connect(engine, pe, &theirs).map_err(|error| error.to_string())
+    }
+
+    fn exchange(
+        &self,
+        address: SocketAddr,
+        own: &[End],
+        limit: Duration,
+    ) -> io::Result<std::result::Result<Vec<End>, String>> {
+        let mut stream = TcpStream::connect_timeout(&address, limit)?;
+        patient(&stream, limit)?;
+        let mut question = Vec::with_capacity(64);
+        question.put_u32_le(MAGIC);
+        question.put_u64_le(self.token);
+        question.put_u32_le(self.my_pe as u32);
+        question.put_u8(own.len() as u8);
+        own.iter().for_each(|end| end.write(&mut question));
+        stream.write_all(&question)?;
+        let mut verdict = [0];
+        stream.read_exact(&mut verdict)?;
+        if verdict != [0] {
+            let mut text = String::new();
+            stream.take(MAX_TEXT as u64).read_to_string(&mut text)?;
+            return Ok(Err(text));
+        }
+        read_ends(&mut stream, own.len()).map(Ok)
+    }
+
+    /// Answers until told to stop.
+    fn serve(self: Arc<Self>, socket: &TcpListener) {
+        while let Ok((stream, from)) = socket.accept() {
+            if self.stop.load(Ordering::Acquire) {
+                return;
+            }
+            let shared = Arc::clone(&self);
+            // On a thread of its own, so that one who says nothing keeps nobody else waiting.
+            let answering = std::thread::Builder::new().name("shmem-first-use".into()).spawn(move || {
+                if let Err(error) = shared.answer(stream) {
+                    tracing::debug!(%error, %from, "a connection for a first use came to nothing");
+                }
+            });
+            if let Err(error) = answering {
+                tracing::warn!(%error, "no thread to answer who connects on first use");
+            }
+        }
+    }
+
+    fn answer(&self, mut stream: TcpStream) -> io::Result<()> {
+        patient(&stream, PATIENCE)?;
+        let mut head = [0; 17];
+        stream.read_exact(&mut head)?;
+        let mut from = &head[..];
+        let (magic, token) = (from.get_u32_le(), from.get_u64_le());
+        let (pe, count) = (from.get_u32_le() as usize, usize::from(from.get_u8()));
+        if (magic, token) != (MAGIC, self.token) || pe >= self.pairs.len() || count != self.per_peer {
+            // It knows nothing of this job, so it learns nothing either.
+            return Err(io::Error::other("not of this job"));
+        }
+        let theirs = read_ends(&mut stream, count)?;
+        let engine = self.engine.upgrade().ok_or_else(|| io::Error::other("this PE has left the job"))?;
+        let connected = self
+            .ends_for(pe)
+            .and_then(|own| self.connect(&engine, pe, &theirs).map(|()| own));
+        match connected {
+            Ok(own) => {
+                let mut answer = vec![0];
+                own.iter().for_each(|end| end.write(&mut answer));
+                stream.write_all(&answer)
+            }
+            Err(error) => {
+                let mut answer = vec![1];
+                answer.extend_from_slice(error.to_string().as_bytes());
+                answer.truncate(MAX_TEXT);
+                stream.write_all(&answer)
+            }
+        }
+    }
+
+    /// This side's ends of the connections to `pe`, which are made when first asked for.
+    fn ends_for(&self, pe: usize) -> std::result::Result<Vec<End>, VerbsError> {
+        let mut state = self.pairs[pe].state.lock().unwrap_or_else(PoisonError::into_inner);
+        while state.ends.len() < self.per_peer {
+            let made = self.connector.create()?;
+            state.ends.push(made.end());
+            state.unconnected.push(made);
+        }
+        Ok(state.ends.clone())
+    }
+
+    /// Connects this side to `theirs`, unless it is.
+    fn connect(&self, engine: &Engine, pe: usize, theirs: &[End]) -> std::result::Result<(), VerbsError> {
+        let mut state = self.pairs[pe].state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.connected {
+            return Ok(());
+        }
+        state.connected = true;
+        let unconnected = std::mem::take(&mut state.unconnected);
+        for ((link, own), other) in engine.links_to(pe).iter().zip(unconnected).zip(theirs) {
+            link.connected(self.connector.connect(own, pe, *other)?);
+        }
+        Ok(())
+    }
+}
+
+fn patient(stream: &TcpStream, limit: Duration) -> io::Result<()> {
+    stream.set_read_timeout(Some(limit))?;
+    stream.set_write_timeout(Some(limit))?;
+    stream.set_nodelay(true)
+}
+
+fn read_ends(from: &mut TcpStream, count: usize) -> io::Result<Vec<End>> {
+    let mut bytes = vec![0; count * End::LEN];
+    from.read_exact(&mut bytes)?;
+    let mut bytes = &bytes[..];
+    Ok((0..count).map_while(|_| End::read(&mut bytes)).collect())
+}

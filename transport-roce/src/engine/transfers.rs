@@ -1,0 +1,181 @@
+//! The operations, as requests.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+use transport_core::transport::{Remote, Transfer, Word};
+use transport_core::{Result, SignalOp};
+
+use super::layout::STAGE_LEN;
+use super::posting::{End, Posting};
+use super::{Engine, Link, span};
+
+/// From this size on, the puts to a peer with several links are spread over them.
+const LARGE: u64 = 32 << 10;
+
+impl Engine {
+    /// The link that a put or a get of `len` bytes takes.
+    #[inline]
+    fn link_for(&self, pe: usize, len: u64) -> &Link {
+        let per_peer = self.limits.per_peer;
+        if per_peer == 1 || len < LARGE {
+            return self.first_link(pe);
+        }
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed) as usize % per_peer;
+        &self.links_to(pe)[turn]
+    }
+
+    /// Begins to post to `link`, after what a fence has ordered before.
+    #[inline]
+    fn posting<'e>(&'e self, link: &'e Link, op: &'static str) -> Result<Posting<'e>> {
+        if self.limits.per_peer > 1 {
+            self.keep_fence(link, op)?;
+        }
+        Posting::begin(self, link, op)
+    }
+
+    /// A put.
+    #[inline]
+    pub(crate) fn put(&self, put: Transfer) -> Result<()> {
+        const OP: &str = "put_nbi";
+        let ((src, len), (dst, _)) = (span(put.local()), span(put.remote()));
+        let mut posting = self.posting(self.link_for(put.pe(), len), OP)?;
+        if put.pe() == self.endpoint.my_pe() && posting.was_idle() {
+            // To itself it is a copy, unless that could overtake a signal or an atomic on its way through the NIC.
+            self.region().copy_from(dst, self.region(), src, len);
+            return Ok(());
+        }
+        self.write_all(&mut posting, (src, dst, len), End::Last)?;
+        posting.end().map(drop)
+    }
+
+    /// Writes of as many messages as the NIC needs for `len` bytes, the last of which is the `end`.
+    #[inline]
+    fn write_all(&self, posting: &mut Posting<'_>, (mut src, mut dst, mut len): (u64, u64, u64), end: End) -> Result<()> {
+        while len > self.limits.message {
+            posting.write(src, dst, self.limits.message, End::More)?;
+            (src, dst) = (src + self.limits.message, dst + self.limits.message);
+            len -= self.limits.message;
+        }
+        posting.write(src, dst, len, end)
+    }
+
+    /// A get.
+    pub(crate) fn get(&self, get: Transfer) -> Result<()> {
+        const OP: &str = "get_nbi";
+        let ((mut dst, mut len), (mut src, _)) = (span(get.local()), span(get.remote()));
+        let mut posting = self.posting(self.link_for(get.pe(), len), OP)?;
+        if get.pe() == self.endpoint.my_pe() && posting.was_idle() {
+            self.region().copy_from(dst, self.region(), src, len);
+            return Ok(());
+        }
+        while len > self.limits.message {
+            posting.read(src, dst, self.limits.message, End::More)?;
+            (src, dst) = (src + self.limits.message, dst + self.limits.message);
+            len -= self.limits.message;
+        }
+        posting.read(src, dst, len, End::Last)?;
+        posting.end().map(drop)
+    }
+
+    /// A put of bytes that are not in the heap: they travel in the request if they are few, else from a piece of registered
+    /// memory. In both cases `data` is no longer needed when this returns.
+    pub(crate) fn put_bytes(&self, to: Remote, data: &Bytes) -> Result<()> {
+        const OP: &str = "put_bytes_nbi";
+        let (mut dst, len) = span(to.range());
+        let link = self.link_for(to.pe(), len);
+        if len <= self.limits.inline {
+            let mut posting = self.posting(link, OP)?;
+            posting.write_inline(data, dst, End::Last)?;
+            return posting.end().map(drop);
+        }
+        for piece in data.chunks(STAGE_LEN as usize) {
+            // Held until the request is posted, so that the pieces are used, and are free again, in turn.
+            let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+            let (stage, last_use) = stages.next();
+            if let Some((other, number)) = last_use {
+                let other = &self.links[other];
+                self.wait_here(OP, other.pe, || other.is_done(number))?;
+            }
+            let at = self.layout.stage(stage);
+            self.region().write(at, piece);
+            let mut posting = self.posting(link, OP)?;
+            posting.write(at, dst, piece.len() as u64, End::Signaled)?;
+            stages.use_next(link.index, posting.end()?);
+            dst += piece.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// A put, if there is one, and a signal behind it: on one link, which delivers in order.
+    pub(crate) fn put_signal(&self, put: Option<Transfer>, signal: Word, op: SignalOp) -> Result<()> {
+        const OP: &str = "put_signal_nbi";
+        // It outlives the posting, which borrows it.
+        let value;
+        let link = self.link_for(signal.pe(), put.map_or(0, |put| put.local().len()));
+        let mut posting = self.posting(link, OP)?;
+        if let Some(put) = put {
+            let ((src, len), (dst, _)) = (span(put.local()), span(put.remote()));
+            if put.pe() == self.endpoint.my_pe() && posting.was_idle() {
+                self.region().copy_from(dst, self.region(), src, len);
+            } else {
+                self.write_all(&mut posting, (src, dst, len), End::More)?;
+            }
+        }
+        match op {
+            SignalOp::Add(add) => {
+                posting.fetch_add(signal.offset(), add, self.layout.discard(), End::Last)?;
+                posting.end().map(drop)
+            }
+            SignalOp::Set(set) if self.limits.inline >= 8 => {
+                value = set.to_ne_bytes();
+                posting.write_inline(&value, signal.offset(), End::Last)?;
+                posting.end().map(drop)
+            }
+            SignalOp::Set(set) => self.set_from_stage(posting, signal, set),
+        }
+    }
+
+    /// A signal that sets, on a device that sends nothing inline: the value is sent from a piece of registered memory.
+    fn set_from_stage<'e>(&'e self, mut posting: Posting<'e>, signal: Word, value: u64) -> Result<()> {
+        const OP: &str = "put_signal_nbi";
+        let link = posting.link();
+        // In the order of all other calls: first a piece, then the link. The data before it is posted, so that the link's
+        // order holds.
+        posting.end()?;
+        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let (stage, last_use) = stages.next();
+        if let Some((other, number)) = last_use {
+            let other = &self.links[other];
+            self.wait_here(OP, other.pe, || other.is_done(number))?;
+        }
+        let at = self.layout.stage(stage);
+        self.region().write(at, &value.to_ne_bytes());
+        posting = self.posting(link, OP)?;
+        posting.write(at, signal.offset(), 8, End::Signaled)?;
+        stages.use_next(link.index, posting.end()?);
+        Ok(())
+    }
+
+    /// Orders puts: on one link that is the NIC's own order; between several links of a peer, the next post there waits.
+    pub(crate) fn fence(&self) {
+        if self.limits.per_peer > 1 {
+            self.fences.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Before the first request to a peer after a fence: what was posted on its other links is complete.
+    fn keep_fence(&self, link: &Link, op: &'static str) -> Result<()> {
+        let (fences, kept) = (self.fences.load(Ordering::Acquire), &self.fenced[link.pe]);
+        if kept.load(Ordering::Acquire) == fences {
+            return Ok(());
+        }
+        for other in self.links_to(link.pe) {
+            let number = other.needed();
+            self.wait_here(op, other.pe, || self.ask(other.index, number) && other.is_done(number))?;
+        }
+        kept.store(fences, Ordering::Release);
+        Ok(())
+    }
+}
