@@ -21,17 +21,20 @@ mod status;
 #[cfg(test)]
 mod tests_on_device;
 
+#[allow(unused_imports, reason = "types of results, which callers rarely need to name")]
+pub(crate) use self::{
+    context::AtomicSupport, errno::Errno, gid::GidEntry, library::Device, queue_pair_states::QueuePairState,
+};
 pub(crate) use completion_queue::{CompletionQueue, WorkCompletion};
-pub(crate) use context::{AtomicSupport, Context, DeviceAttributes};
-pub(crate) use errno::Errno;
+pub(crate) use context::{Context, DeviceAttributes};
 pub(crate) use error::VerbsError;
-pub(crate) use gid::{GidEntry, GidKind};
-pub(crate) use library::{Device, Library};
+pub(crate) use gid::GidKind;
+pub(crate) use library::Library;
 pub(crate) use memory_region::{Access, MemoryRegion};
 pub(crate) use mtu::Mtu;
 pub(crate) use port::{LinkLayer, PortAttributes, PortState};
 pub(crate) use protection_domain::ProtectionDomain;
 pub(crate) use queue_pair::{QueuePair, QueueSizes};
-pub(crate) use queue_pair_states::{QueuePairState, Route, SendTimers};
+pub(crate) use queue_pair_states::{Route, SendTimers};
 pub(crate) use requests::{Chain, Flags, LocalBytes, PostError, Remote};
 pub(crate) use status::Status;
