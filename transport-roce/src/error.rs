@@ -67,7 +67,9 @@ pub enum RoceError {
     },
 
     /// The system gives no memory.
-    #[error("PE {my_pe}: no {len} bytes for the heap: {source}. Set SHMEM_HEAP_SIZE or --heap lower; see also `ulimit -v`")]
+    #[error(
+        "PE {my_pe}: no {len} bytes for the heap: {source}. Set SHMEM_HEAP_SIZE or --heap lower; see also `ulimit -v`"
+    )]
     Memory {
         /// The PE.
         my_pe: usize,
@@ -78,7 +80,9 @@ pub enum RoceError {
     },
 
     /// PEs are of different programs.
-    #[error("PE {my_pe}: {odd} run another version of this library than PE 0; start the same program everywhere")]
+    #[error(
+        "PE {my_pe}: {odd} run another version of this library than PE 0; start the same program everywhere"
+    )]
     OtherVersion {
         /// The PE.
         my_pe: usize,

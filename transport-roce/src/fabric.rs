@@ -147,14 +147,16 @@ impl Fabric {
         let made = self.clone();
         let listens_at = listener.as_ref().map(|listener| listener.address);
         let making = on_thread("shmem-nic", move || made.make(my_pe, nic, peers));
-        let made = making.map_err(system("start a thread"))?.await.map_err(system("make the queue pairs"))??;
+        let made =
+            making.map_err(system("start a thread"))?.await.map_err(system("make the queue pairs"))??;
         let offers = bootstrap.allgather(made.offer(listens_at).encode()).await?;
         let (token, per_peer) = (made.connector.peers[0].token, made.limits.per_peer);
         let (offers, engine) = self.engine(my_pe, &made, &offers)?;
 
         let (connector, listeners) = (Arc::new(made.connector), offers.iter().map(|o| o.listener).collect());
         if let Some(listener) = listener {
-            let late = FirstUse::start(&engine, Arc::clone(&connector), listener, listeners, (token, per_peer));
+            let late =
+                FirstUse::start(&engine, Arc::clone(&connector), listener, listeners, (token, per_peer));
             engine.connects_late(Box::new(late.map_err(system("answer who connects on first use"))?));
         }
         let wanted = wanted(my_pe, made.unconnected, &offers, per_peer);
@@ -242,7 +244,8 @@ impl Fabric {
         let first_use = self.settings.connect.value == ConnectMode::OnFirstUse;
         let at_start = |pe: usize| !first_use || is_barrier_partner(my_pe, pe, n_pes);
         let make = |link: usize| at_start(link / per_peer).then(|| connector.create()).transpose();
-        let unconnected: Vec<_> = (0..links).map(make).collect::<std::result::Result<_, _>>().map_err(verbs)?;
+        let unconnected: Vec<_> =
+            (0..links).map(make).collect::<std::result::Result<_, _>>().map_err(verbs)?;
         // Of one device all grant the same; a PE has one to itself at least.
         let inline = unconnected.iter().flatten().map(|made| made.qp.max_inline()).min().unwrap_or(0);
         let message = if nic.port.max_message == 0 { LARGEST_MESSAGE } else { nic.port.max_message.into() };
@@ -253,7 +256,9 @@ impl Fabric {
             message: message.min(LARGEST_MESSAGE),
             per_peer,
         };
-        tracing::debug!(?limits, links, "queue pairs");
+        let granted = unconnected.iter().flatten().map(|made| made.qp.max_requests()).min();
+        let (heap, completions) = (memory.len(), connector.cq.depth());
+        tracing::debug!(?limits, links, granted, completions, heap, "registered memory and queue pairs");
         Ok(Made { region, memory, connector, unconnected, limits })
     }
 
@@ -263,11 +268,20 @@ impl Fabric {
         let most = u32::try_from(most).unwrap_or(u32::MAX).min(nic.attributes.max_qp_wr);
         if most < FEWEST_REQUESTS || links > MAX_LINKS {
             let (device, max_completions) = (nic.choice.device.clone(), nic.attributes.max_cqe);
-            return Err(RoceError::TooManyLinks { my_pe, device, max_completions, links, needed: FEWEST_REQUESTS });
+            return Err(RoceError::TooManyLinks {
+                my_pe,
+                device,
+                max_completions,
+                links,
+                needed: FEWEST_REQUESTS,
+            });
         }
         let wanted = self.settings.queue_depth.value;
         if most < wanted {
-            tracing::info!("queues of {most} requests instead of {wanted}: {} has no room for more", nic.choice.device);
+            tracing::info!(
+                "queues of {most} requests instead of {wanted}: {} has no room for more",
+                nic.choice.device
+            );
         }
         Ok(wanted.min(most))
     }
@@ -284,17 +298,24 @@ impl Fabric {
         let backend = Layout::bytes(n_pes);
         let heap = SymHeap::new(made.region.clone(), my_pe, n_pes, backend, seed);
         // Its own place for flags is in every heap that was made with it.
-        let area = heap.backend_area(n_pes, backend).map_err(|source| RoceError::FirstBarrier { my_pe, source })?;
+        let area =
+            heap.backend_area(n_pes, backend).map_err(|source| RoceError::FirstBarrier { my_pe, source })?;
         let place = |pe: usize| {
             let peer = &made.connector.peers[pe];
             format!("PE {pe} ({}, {} port {}, host {})", Gid(peer.gid), peer.device, peer.port, peer.host)
         };
-        let peer = |(pe, offer): (usize, &Offer)| Peer { address: offer.address, rkey: offer.rkey, place: place(pe) };
+        let peer = |(pe, offer): (usize, &Offer)| Peer {
+            address: offer.address,
+            rkey: offer.rkey,
+            place: place(pe),
+        };
         let layout = Layout::new(area.offset(), n_pes);
         if self.first_epoch != 0 {
             // Before anybody can write there.
             for round in 0..Dissemination::rounds(n_pes) {
-                made.region.word32(layout.flag(round)).store(self.first_epoch, std::sync::atomic::Ordering::Relaxed);
+                made.region
+                    .word32(layout.flag(round))
+                    .store(self.first_epoch, std::sync::atomic::Ordering::Relaxed);
             }
         }
         let engine = Engine::new(Parts {

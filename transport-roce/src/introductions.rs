@@ -10,7 +10,8 @@ use crate::nic::{Gid, GidKind, PeerNic};
 /// All of them, in the order of their PEs.
 pub(crate) fn read_introductions(my_pe: usize, said: &[Bytes]) -> Result<Vec<Introduction>, RoceError> {
     let first = said.first().and_then(|said| said.first());
-    let odd: PeList = said.iter().enumerate().filter(|(_, said)| said.first() != first).map(|(pe, _)| pe).collect();
+    let odd: PeList =
+        said.iter().enumerate().filter(|(_, said)| said.first() != first).map(|(pe, _)| pe).collect();
     if !odd.is_empty() {
         return Err(RoceError::OtherVersion { my_pe, odd });
     }

@@ -21,8 +21,12 @@ mod roce;
 mod settings;
 mod verbs;
 
+pub use abi::LoadError;
 pub use error::RoceError;
 pub use fabric::Fabric;
+pub use hccn::{HccnError, Health, NpuNic};
+pub use nic::{Family, Gid, NicError, Refusal};
 pub use open::usable;
 pub use roce::Roce;
 pub use settings::{ConnectMode, GidAllow, NicWish, RoceSettings, RoceSettingsBuilder, SettingsError};
+pub use verbs::{Errno, LockedMemory, QueuePairState, VerbsError};

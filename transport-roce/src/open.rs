@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::error::RoceError;
-use crate::nic::{
-    Choice, DeviceFacts, Gid, GidFacts, GidKind, NicError, PortFacts, ToolLookup, find_nic,
-};
+use crate::nic::{Choice, DeviceFacts, Gid, GidFacts, GidKind, NicError, PortFacts, ToolLookup, find_nic};
 use crate::settings::RoceSettings;
-use crate::verbs::{self, Context, DeviceAttributes, Library, LinkLayer, PortAttributes, PortState, VerbsError};
+use crate::verbs::{
+    self, Context, DeviceAttributes, Library, LinkLayer, PortAttributes, PortState, VerbsError,
+};
 
 /// The NIC of this PE, open.
 #[derive(Debug)]
@@ -33,6 +33,7 @@ pub(crate) fn open_nic(
     let (devices, mut errors) = (library.devices().map_err(verbs)?, Vec::new());
     let mut open = Vec::new();
     for device in devices {
+        tracing::debug!("{} has GUID {:#018x}", device.name(), device.guid());
         match device.open().and_then(|context| Ok((facts(&context)?, context))) {
             Ok(opened) => open.push(opened),
             Err(error) => {
@@ -48,10 +49,14 @@ pub(crate) fn open_nic(
         Err(NicError::NoDevices) if !errors.is_empty() => return Err(verbs(errors.remove(0))),
         Err(source) => return Err(RoceError::Nic { my_pe, source }),
     };
-    let context = open.into_iter().map(|(_, context)| context).find(|context| context.name() == choice.device);
+    let context =
+        open.into_iter().map(|(_, context)| context).find(|context| context.name() == choice.device);
     let context = context.ok_or(RoceError::Nic { my_pe, source: NicError::NoDevices })?;
     let attributes = context.attributes().map_err(verbs)?;
     let port = context.port(choice.port).map_err(verbs)?;
+    if let Some(speed) = port.megabits() {
+        tracing::info!("{} port {}: {speed} Mbit/s", choice.device, choice.port);
+    }
     Ok(Nic { context, attributes, port, choice })
 }
 

@@ -84,8 +84,11 @@ impl Roce {
             (asked.iter().all(|one| heard(one, one.0)) || since.elapsed() > ASK).then_some(())
         };
         // The peers that are lost have not entered; who else is late is still worth knowing.
-        let _ = self.wait_until("barrier_all", ready, |_| true, |after| self.late_barrier(after, PeList::default())).await;
-        let absent = |one: &&(usize, Option<u64>)| !heard(one, one.0) || !reached(engine.entered_of(one.0), epoch);
+        let _ = self
+            .wait_until("barrier_all", ready, |_| true, |after| self.late_barrier(after, PeList::default()))
+            .await;
+        let absent =
+            |one: &&(usize, Option<u64>)| !heard(one, one.0) || !reached(engine.entered_of(one.0), epoch);
         asked.iter().filter(absent).map(|one| one.0).collect()
     }
 
@@ -110,7 +113,9 @@ impl Roce {
             if !posted {
                 posted = match op {
                     NicAtomic::Add(add) => engine.post_fetch_add(word, add, held),
-                    NicAtomic::CompareSwap(expected, new) => engine.post_compare_swap(word, (expected, new), held),
+                    NicAtomic::CompareSwap(expected, new) => {
+                        engine.post_compare_swap(word, (expected, new), held)
+                    }
                 };
             }
             held.value()
@@ -155,6 +160,10 @@ impl Transport for Roce {
 
     fn abort(&self, reason: &str) {
         self.bootstrap.abort(reason);
+    }
+
+    fn post_prepare(&self, pe: usize) -> Result<()> {
+        self.engine.prepare(pe)
     }
 
     #[inline]
@@ -209,8 +218,9 @@ impl Transport for Roce {
         let may_still_come =
             |_: usize| !engine.has_failed() && lost_at.get_or_init(Instant::now).elapsed() < GRACE;
         let ready = || if flags.is_quiet() { turn.advance() } else { None };
-        let waited =
-            self.wait_until(OP, ready, may_still_come, |after| self.late_barrier(after, PeList::default())).await;
+        let waited = self
+            .wait_until(OP, ready, may_still_come, |after| self.late_barrier(after, PeList::default()))
+            .await;
         match waited {
             Ok(()) if engine.has_failed() => failures.check_all(OP),
             // What was posted since the barrier was given up was in no snapshot.

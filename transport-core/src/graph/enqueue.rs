@@ -65,6 +65,7 @@ impl<X: Transport> Stream<X> {
         algorithm: AllGatherAlgorithm,
     ) -> Result<()> {
         let plan = AllGather::new(&**self.transport(), dst, src, algorithm)?;
+        self.prepare(0..self.transport().n_pes())?;
         self.enqueue("all_gather", Task::AllGather(plan))
     }
 
@@ -79,6 +80,7 @@ impl<X: Transport> Stream<X> {
         algorithm: AllGatherAlgorithm,
     ) -> Result<()> {
         let plan = AllGather::in_place(&**self.transport(), buffer, algorithm)?;
+        self.prepare(0..self.transport().n_pes())?;
         self.enqueue("all_gather", Task::AllGather(plan))
     }
 
@@ -121,6 +123,7 @@ impl<X: Transport> Stream<X> {
         }
         self.transport().heap().check(OP, "destination", dst)?;
         self.transport().heap().check(OP, "source", src)?;
+        self.prepare(pe..pe + 1)?;
         self.enqueue(OP, Task::PutNbi { dst: dst.bytes(), src: src.bytes(), pe })
     }
 
@@ -139,6 +142,14 @@ impl<X: Transport> Stream<X> {
         let heap = self.transport().heap();
         reads.iter().try_for_each(|source| source.view(op, "source", heap).map(drop))?;
         writes.iter().try_for_each(|destination| destination.view(op, "destination", heap).map(drop))
+    }
+
+    /// In a capture, makes ready to reach `pes`: a replay must not stop to connect.
+    fn prepare(&self, mut pes: std::ops::Range<usize>) -> Result<()> {
+        if self.capture_state().records() {
+            pes.try_for_each(|pe| self.transport().prepare(pe))?;
+        }
+        Ok(())
     }
 
     fn enqueue(&self, op: &'static str, task: Task) -> Result<()> {

@@ -20,6 +20,8 @@ pub trait DynTransport: Send + Sync + 'static {
     fn dyn_backend(&self) -> &'static str;
     /// See [`Transport::abort`].
     fn dyn_abort(&self, reason: &str);
+    /// See [`Transport::post_prepare`].
+    fn dyn_prepare(&self, pe: usize) -> Result<()>;
     /// See [`Transport::post_put`].
     fn dyn_put(&self, put: Transfer) -> Result<()>;
     /// See [`Transport::post_put_bytes`].
@@ -52,6 +54,9 @@ impl<T: Transport> DynTransport for T {
     }
     fn dyn_abort(&self, reason: &str) {
         self.abort(reason);
+    }
+    fn dyn_prepare(&self, pe: usize) -> Result<()> {
+        self.post_prepare(pe)
     }
     fn dyn_put(&self, put: Transfer) -> Result<()> {
         self.post_put(put)
@@ -124,6 +129,9 @@ impl Transport for AnyTransport {
     }
     fn abort(&self, reason: &str) {
         self.0.dyn_abort(reason);
+    }
+    fn post_prepare(&self, pe: usize) -> Result<()> {
+        self.0.dyn_prepare(pe)
     }
     fn post_put(&self, put: Transfer) -> Result<()> {
         self.0.dyn_put(put)

@@ -130,7 +130,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn check_pe(&self, op: &'static str, pe: usize) -> Result<()> {
+    pub(super) fn check_pe(&self, op: &'static str, pe: usize) -> Result<()> {
         if pe >= self.n_pes {
             return Err(Error::NoSuchPe { op, my_pe: self.my_pe, pe, n_pes: self.n_pes });
         }

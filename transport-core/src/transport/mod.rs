@@ -297,9 +297,30 @@ pub trait Transport: Send + Sync + 'static {
         }
     }
 
+    /// Makes ready to reach `pe`, so that the first operation to it has nothing to set up. Only needed before work that must
+    /// not be held up, where the backend was told to connect peers on first use; a capture calls it for all that its nodes
+    /// will reach, so that a replay connects nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`put_nbi`](Self::put_nbi), or the backend's own if `pe` cannot be reached.
+    fn prepare(&self, pe: usize) -> Result<()> {
+        self.endpoint().check_pe("prepare", pe)?;
+        self.post_prepare(pe)
+    }
+
     /// Tells the other PEs at once that this one gives up, and why. They see it as
     /// [`PeerLost`](crate::Error::PeerLost) with that cause.
     fn abort(&self, reason: &str);
+
+    /// Backend: see [`prepare`](Self::prepare). Nothing is to be done where all peers are reached from the start.
+    ///
+    /// # Errors
+    ///
+    /// If `pe` cannot be reached.
+    fn post_prepare(&self, _pe: usize) -> Result<()> {
+        Ok(())
+    }
 
     /// Backend: begins a put.
     ///

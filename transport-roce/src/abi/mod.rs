@@ -11,4 +11,5 @@ mod symbols;
 pub(crate) use constants::*;
 pub(crate) use inline::{poll_cq, post_send, req_notify_cq};
 pub(crate) use structs::*;
-pub(crate) use symbols::{LoadError, SONAME, Symbols};
+pub use symbols::LoadError;
+pub(crate) use symbols::{SONAME, Symbols};

@@ -15,7 +15,8 @@ pub(crate) const SONAME: &str = "libibverbs.so.1";
 
 /// Why the functions cannot be had.
 #[derive(Debug, Clone, thiserror::Error)]
-pub(crate) enum LoadError {
+#[non_exhaustive]
+pub enum LoadError {
     /// No such library, or it does not load.
     #[error(
         "the verbs library {soname} cannot be loaded: {cause}. Install it with the providers of the NICs (Debian, \

@@ -198,9 +198,7 @@ impl Shared {
         }
         let theirs = read_ends(&mut stream, count)?;
         let engine = self.engine.upgrade().ok_or_else(|| io::Error::other("this PE has left the job"))?;
-        let connected = self
-            .ends_for(pe)
-            .and_then(|own| self.connect(&engine, pe, &theirs).map(|()| own));
+        let connected = self.ends_for(pe).and_then(|own| self.connect(&engine, pe, &theirs).map(|()| own));
         match connected {
             Ok(own) => {
                 let mut answer = vec![0];

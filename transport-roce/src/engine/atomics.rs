@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use transport_core::transport::Word;
 
+use super::Engine;
 use super::posting::{End, Posting};
 use super::results::Answer;
-use super::Engine;
 
 impl Engine {
     /// Adds to a word. False if it cannot be posted now.
@@ -18,7 +18,9 @@ impl Engine {
     /// Sets a word if it is as expected. False if it cannot be posted now.
     pub(crate) fn post_compare_swap(&self, word: Word, change: (u64, u64), answer: &mut Answer<'_>) -> bool {
         let at = answer.offset();
-        self.post_atomic(word, answer, |posting| posting.compare_swap(word.offset(), change, at, End::Signaled))
+        self.post_atomic(word, answer, |posting| {
+            posting.compare_swap(word.offset(), change, at, End::Signaled)
+        })
     }
 
     fn post_atomic(

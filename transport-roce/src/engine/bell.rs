@@ -50,7 +50,9 @@ impl Engine {
     fn nap(&self, limit: Duration) -> Duration {
         let now = 1 + self.started.elapsed().as_nanos() as u64;
         let since = &self.bell.asleep_since;
-        let begun = since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed).unwrap_or_else(|begun| begun);
+        let begun = since
+            .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed)
+            .unwrap_or_else(|begun| begun);
         let begun = if begun == 0 { now } else { begun };
         let waited = Duration::from_nanos(now.saturating_sub(begun));
         (waited / PART).clamp(SHORTEST, LONGEST).min(limit)

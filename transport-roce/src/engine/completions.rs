@@ -82,8 +82,12 @@ impl Engine {
             return;
         }
         let to = &self.peers[link.pe].place;
+        let state = link
+            .qp()
+            .and_then(|qp| qp.state().ok())
+            .map_or_else(String::new, |state| format!(", its queue pair is in state {state}"));
         let cause = format!(
-            "a request from {} to {to} ended with {status}, vendor code {vendor:#x}; {}",
+            "a request from {} to {to} ended with {status}, vendor code {vendor:#x}{state}; {}",
             self.place,
             status.advice()
         );
@@ -96,7 +100,10 @@ impl Engine {
             // What it had accepted comes back as flushed.
             let _ = qp.to_error();
         }
-        self.fail(link.pe, &format!("{} takes no request to {}: {error}", self.place, self.peers[link.pe].place));
+        self.fail(
+            link.pe,
+            &format!("{} takes no request to {}: {error}", self.place, self.peers[link.pe].place),
+        );
     }
 
     #[cold]

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use transport_core::memory::Region;
 use transport_core::heap::HeapRange;
+use transport_core::memory::Region;
 use transport_core::{Endpoint, Error, PeList, Result};
 
 pub(crate) use barrier::NicFlags;
@@ -143,13 +143,8 @@ impl Engine {
     }
 
     #[inline]
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    #[inline]
     fn region(&self) -> &Region {
-        self.endpoint.heap().region()
+        self.memory.region()
     }
 
     /// All links to `pe`; the first takes what is small.

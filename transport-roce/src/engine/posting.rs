@@ -200,10 +200,10 @@ impl<'e> Posting<'e> {
 
     #[inline]
     fn ring(&mut self) -> Result<()> {
-        let made = self.chain.len();
-        if made == 0 {
+        if self.chain.is_empty() {
             return Ok(());
         }
+        let made = self.chain.len();
         // SAFETY: local addresses are in the heap, by a checked range or the layout, and the heap stays registered while there
         // are queue pairs: the engine drops them first. What a Read or an atomic writes is shared memory, of which nobody
         // holds a reference. Inline bytes are borrowed for as long as this posting.

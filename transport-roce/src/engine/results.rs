@@ -15,7 +15,10 @@ enum Place {
     /// A call waits for it.
     Held,
     /// Nobody waits for it any more, but the NIC still writes it, until the link has completed what is below the number.
-    Left { link: usize, number: u64 },
+    Left {
+        link: usize,
+        number: u64,
+    },
 }
 
 impl Default for Results {

@@ -52,7 +52,12 @@ impl Engine {
 
     /// Writes of as many messages as the NIC needs for `len` bytes, the last of which is the `end`.
     #[inline]
-    fn write_all(&self, posting: &mut Posting<'_>, (mut src, mut dst, mut len): (u64, u64, u64), end: End) -> Result<()> {
+    fn write_all(
+        &self,
+        posting: &mut Posting<'_>,
+        (mut src, mut dst, mut len): (u64, u64, u64),
+        end: End,
+    ) -> Result<()> {
         while len > self.limits.message {
             posting.write(src, dst, self.limits.message, End::More)?;
             (src, dst) = (src + self.limits.message, dst + self.limits.message);

@@ -8,7 +8,8 @@ use crate::nic::{DeviceFacts, describe_devices};
 
 /// Why the NIC of an NPU cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum HccnError {
+#[non_exhaustive]
+pub enum HccnError {
     /// There is no `hccn_tool`.
     #[error(
         "hccn_tool, which tells the address of an NPU's NIC, is not there (looked in {looked_in}). Install the Ascend \

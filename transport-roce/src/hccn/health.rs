@@ -5,7 +5,8 @@ use std::fmt;
 /// The outcome of the check that an NPU's NIC does by itself: it probes an address that was set for that, most often
 /// the switch's or a neighbour's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Health {
+#[non_exhaustive]
+pub enum Health {
     /// The probed address answers.
     Success,
     /// No socket for the probes could be made.

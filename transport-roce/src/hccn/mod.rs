@@ -14,6 +14,8 @@ mod run;
 pub(crate) mod scripted;
 mod tool;
 
-pub(crate) use error::HccnError;
+pub use error::HccnError;
+pub use health::Health;
+pub use npu_nic::NpuNic;
 pub(crate) use reach::{NpuReach, locate};
 pub(crate) use tool::Tool;

@@ -9,7 +9,8 @@ use super::tool::Tool;
 
 /// The NIC of an NPU, as `hccn_tool` tells of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NpuNic {
+#[non_exhaustive]
+pub struct NpuNic {
     /// The physical NPU.
     pub npu: u32,
     /// The NIC's address.

@@ -10,7 +10,8 @@ use crate::hccn::HccnError;
 
 /// Why there is no NIC, port or GID to use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NicError {
+#[non_exhaustive]
+pub enum NicError {
     /// There is no verbs device at all.
     #[error(
         "this host shows no RDMA device. Is the driver's kernel module loaded (lsmod; `rdma link` lists devices)? Is the \

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// A GID. Displays as the IP address that it stands for: `10.0.0.1` for `::ffff:10.0.0.1`, else as IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Gid(pub [u8; 16]);
+pub struct Gid(pub [u8; 16]);
 
 impl Gid {
     /// The address that it stands for.

@@ -8,7 +8,7 @@ const MAX_INDEX: u32 = 255;
 
 /// Why an entry of a GID table is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// Unset, loopback or multicast.
     NoAddress,
     /// At an index that a queue pair cannot be given.

@@ -9,7 +9,7 @@ use crate::settings::{GidAllow, NicWish, RoceSettings};
 
 /// IPv4 or IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Family {
+pub enum Family {
     /// IPv4.
     V4,
     /// IPv6.

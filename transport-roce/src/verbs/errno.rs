@@ -6,7 +6,7 @@ use std::io;
 
 /// An error number. Its text has the meaning and the number.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Errno(pub(crate) i32);
+pub struct Errno(pub(crate) i32);
 
 impl Errno {
     pub(crate) const PERM: Self = Self(1);

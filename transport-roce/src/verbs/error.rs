@@ -7,7 +7,8 @@ use crate::abi::LoadError;
 
 /// Why a verbs object cannot be had, asked or changed.
 #[derive(Debug, Clone, thiserror::Error)]
-pub(crate) enum VerbsError {
+#[non_exhaustive]
+pub enum VerbsError {
     /// There is no libibverbs.
     #[error(transparent)]
     Library(#[from] LoadError),

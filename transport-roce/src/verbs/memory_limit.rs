@@ -7,7 +7,7 @@ use rustix::process::{Resource, getrlimit};
 
 /// The limit of locked memory, and what is locked, at one moment. Its text says what to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LockedMemory {
+pub struct LockedMemory {
     /// Bytes that this process may lock, `None` if there is no limit.
     pub(crate) limit: Option<u64>,
     /// Bytes that are locked already, `None` if the system does not say.

@@ -73,7 +73,6 @@ pub(crate) struct MemoryRegion {
     lkey: u32,
     rkey: u32,
     address: u64,
-    len: u64,
     pd: Arc<ProtectionDomain>,
     // After `drop` took the registration back, the memory may go.
     region: Region,
@@ -105,7 +104,7 @@ impl MemoryRegion {
         };
         // SAFETY: a registration that was just made.
         let (lkey, rkey) = unsafe { ((*mr.as_ptr()).lkey, (*mr.as_ptr()).rkey) };
-        Ok(Arc::new(Self { mr, lkey, rkey, address: start as u64, len, pd: Arc::clone(pd), region }))
+        Ok(Arc::new(Self { mr, lkey, rkey, address: start as u64, pd: Arc::clone(pd), region }))
     }
 
     /// The key for requests of this side.
@@ -129,7 +128,7 @@ impl MemoryRegion {
     /// Bytes.
     #[inline]
     pub(crate) fn len(&self) -> u64 {
-        self.len
+        self.region.len() as u64
     }
 
     /// The memory.

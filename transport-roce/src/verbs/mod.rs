@@ -21,13 +21,13 @@ mod status;
 #[cfg(test)]
 mod tests_on_device;
 
-#[allow(unused_imports, reason = "types of results, which callers rarely need to name")]
-pub(crate) use self::{
-    context::AtomicSupport, errno::Errno, gid::GidEntry, library::Device, queue_pair_states::QueuePairState,
-};
+pub use errno::Errno;
+pub use error::VerbsError;
+pub use memory_limit::LockedMemory;
+pub use queue_pair_states::QueuePairState;
+
 pub(crate) use completion_queue::{CompletionQueue, WorkCompletion};
 pub(crate) use context::{Context, DeviceAttributes};
-pub(crate) use error::VerbsError;
 pub(crate) use gid::GidKind;
 pub(crate) use library::Library;
 pub(crate) use memory_region::{Access, MemoryRegion};

@@ -27,7 +27,8 @@ pub(crate) struct QueuePair {
     max_inline: u32,
     max_requests: u32,
     pub(super) pd: Arc<ProtectionDomain>,
-    cq: Arc<CompletionQueue>,
+    /// Kept for as long as it is completed to.
+    _cq: Arc<CompletionQueue>,
 }
 
 // SAFETY: verbs may be called by any thread on any object; the library and its providers lock.
@@ -67,7 +68,7 @@ impl QueuePair {
             max_inline: granted.max_inline_data,
             max_requests: granted.max_send_wr,
             pd: Arc::clone(pd),
-            cq: Arc::clone(cq),
+            _cq: Arc::clone(cq),
         })
     }
 
@@ -87,11 +88,6 @@ impl QueuePair {
     #[inline]
     pub(crate) fn max_requests(&self) -> u32 {
         self.max_requests
-    }
-
-    /// Where its requests end.
-    pub(crate) fn completion_queue(&self) -> &Arc<CompletionQueue> {
-        &self.cq
     }
 
     /// Hands all requests of `chain` to the device with one ring of the doorbell. The chain is empty afterwards, whatever

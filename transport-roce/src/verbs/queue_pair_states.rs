@@ -20,7 +20,8 @@ const PSN: u32 = (1 << 24) - 1;
 
 /// Where a queue pair is on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum QueuePairState {
+#[non_exhaustive]
+pub enum QueuePairState {
     /// Just made.
     Reset,
     /// It has a port.

@@ -154,7 +154,7 @@ impl Status {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, meaning, _) = self.row();
+        let (name, meaning) = (self.name(), self.meaning());
         write!(f, "completion status {} ({name}: {meaning})", self.0)
     }
 }

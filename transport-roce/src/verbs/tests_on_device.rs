@@ -15,7 +15,7 @@ const KIB64: u32 = 64 << 10;
 const SIGNALED: Flags = Flags { signaled: true, fence: false, inline: false };
 
 /// The device to test on, with its port's usable GID; `None` where there is none.
-fn device() -> Option<(Arc<Context>, PortAttributes, GidEntry)> {
+fn device() -> Option<(Arc<Context>, PortAttributes, super::gid::GidEntry)> {
     let wanted = std::env::var("ROCE_TEST_DEVICE").ok();
     let find = || {
         let devices = Library::open().ok()?.devices().ok()?;
@@ -24,7 +24,8 @@ fn device() -> Option<(Arc<Context>, PortAttributes, GidEntry)> {
         let port = context.port(1).unwrap();
         let gids = context.gids(1).unwrap();
         // An IPv4 address if there is one: link-local GIDs need not be reachable.
-        let mapped = |gid: &&GidEntry| gid.gid[..12] == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+        let mapped =
+            |gid: &&super::gid::GidEntry| gid.gid[..12] == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
         let gid =
             gids.iter().filter(|gid| gid.kind == GidKind::RoceV2).find(mapped).or(gids.first())?.clone();
         (port.state == PortState::Active).then_some((context, port, gid))
