@@ -1,4 +1,6 @@
 //! The trait that a backend implements and that all else is written against.
+//!
+#![doc = include_str!("../../WRITING-A-BACKEND.md")]
 
 pub(crate) mod capturing;
 mod dissemination;
