@@ -1,0 +1,24 @@
+# shellcheck shell=bash
+# The programs of the workspace that the scenarios run.
+
+programs=(shmrun conformance rdma_aclgraph_demo perf)
+
+programs_build() {
+  command -v cargo >/dev/null || {
+    echo "soft-roce: cargo is missing; install Rust, or build elsewhere and give --bin-dir DIR" >&2
+    exit 1
+  }
+  echo "building the programs"
+  (cd "$workspace" && cargo build --quiet --release --locked -p demos -p benches --features demos/roce,benches/roce) ||
+    { echo "soft-roce: the build failed" >&2; exit 1; }
+}
+
+# The folder as a full path, once it is seen to hold programs.
+programs_dir() { # DIR
+  local name
+  [ -x "$1/shmrun" ] || { echo "soft-roce: no shmrun in $1; build first, or give --bin-dir DIR" >&2; exit 1; }
+  for name in "${programs[@]}"; do
+    [ -x "$1/$name" ] || echo "soft-roce: $1 has no $name; what needs it will fail" >&2
+  done
+  (cd -- "$1" && pwd)
+}

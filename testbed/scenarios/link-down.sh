@@ -1,0 +1,25 @@
+# shellcheck shell=dash
+# group: two
+# order: 90
+# limit: 90
+# pes: 2 PEs on each of two hosts
+# proves: when the data link goes down, every PE ends in time and names a peer and the completion status
+
+run() {
+  # Soft-RoCE takes a retry count of 7, the default, for "for ever"; a NIC ends after the seventh.
+  export SHMEM_ROCE_RETRY=3
+  start_pes 4 2 $((HOST * 2)) --loops 1000000 --timeout 20
+  wait_joined 30
+  sleep 3
+  down=$(now)
+  [ "$HOST" = 0 ] || ip link set rdma0 down
+  wait_ended 25
+  echo "all ended $(seconds_since "$down") s after the link"
+  for pe in $started; do
+    [ "$(cat "code.$pe")" = 1 ] || fail "PE $pe ended with code $(cat "code.$pe"), not 1"
+    says "$LOGS/pe$pe.log" 'completion status'
+    # Its own number does not count.
+    sed "s/PE $pe\>//g" "$LOGS/pe$pe.log" >others
+    grep -qE 'PE [0-9]' others || fail "PE $pe names no peer"
+  done
+}

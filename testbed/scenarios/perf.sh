@@ -1,0 +1,83 @@
+# shellcheck shell=dash
+# group: one
+# order: 90
+# limit: 240
+# pes: 2 PEs
+# proves: how fast puts and collectives are beside perftest in the same boot (a missed goal is shown, not a failure)
+
+times=3
+
+# Port 18515 (4853), state 0A: listening.
+perftest_listens() {
+  grep -qiE ':4853 [0-9A-F]+:0000 0A' /proc/net/tcp /proc/net/tcp6
+}
+
+# A server and a client of perftest; the client's output is kept.
+perftest() { # FILE PROGRAM OPTION...
+  into=$1
+  shift
+  echo "+ $*"
+  "$@" -d rxe_0 -x 1 -F >server 2>&1 &
+  server=$!
+  within 10 perftest_listens || fail "$1: the server does not listen"
+  timeout -s KILL 40 "$@" -d rxe_0 -x 1 -F 10.0.0.1 >"$into" 2>&1 || { cat server "$into"; fail "$* failed"; }
+  wait "$server" || { cat server; fail "$*: the server failed"; }
+  grep '^ *[0-9#]' "$into"
+}
+
+# How many rounds take about 2 s. On a busy host one may take a hundred times longer than on an idle one.
+lat_rounds() { # from a short run's average, half of a round in us
+  awk '$1 == 8 { n = 1000000 / $6; print int(n < 500 ? 500 : n > 100000 ? 100000 : n) }' lat.try
+}
+bw_rounds() { # from a short run's average, MiB/s
+  awk '$1 == 65536 { n = 2 * 16 * $4; print int(n < 100 ? 100 : n > 20000 ? 20000 : n) }' bw.try
+}
+
+# Values of WORK and BYTES in our output, of all runs.
+ours() { # WORK BYTES
+  awk -v work="$1" -v bytes="$2" '$1 == work && $2 == bytes { print $4 }' ours.*
+}
+
+median() {
+  sort -n | awk '{ v[NR] = $1 } END { if (!NR) exit 1; print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+}
+
+# A row of the table. GOAL is `<=RATIO`, `>=RATIO` or `-`.
+row() { # WORK PEER OURS UNIT GOAL
+  awk -v work="$1" -v peer="$2" -v ours="$3" -v unit="$4" -v goal="$5" 'BEGIN {
+    ratio = ours / peer; limit = substr(goal, 3) + 0; word = ""
+    if (goal ~ /^<=/) word = ratio <= limit ? "met" : "missed"
+    if (goal ~ /^>=/) word = ratio >= limit ? "met" : "missed"
+    printf "%-24s %10.2f %10.2f %-5s %6.2f  %-6s %s\n", work, peer, ours, unit, ratio, goal, word
+  }'
+}
+
+run() {
+  for i in $(seq $times); do
+    perftest lat.try ib_write_lat -s 8 -n 500
+    perftest "lat.$i" ib_write_lat -s 8 -n "$(lat_rounds)"
+    perftest bw.try ib_write_bw -s 65536 -n 200
+    perftest "bw.$i" ib_write_bw -s 65536 -n "$(bw_rounds)"
+    echo "+ perf"
+    "$SHMRUN" -n 2 --no-prefix --timeout 40 /testbed/bin/perf --backend "$BACKEND" --heap 64MiB \
+      ping-pong:8 stream:65536 barrier all-gather:64 >"ours.$i" 2>errors || { cat "ours.$i" errors; fail "perf failed"; }
+    cat "ours.$i"
+  done
+
+  # ib_write_lat: typical time, half of a round trip. ib_write_bw counts 2^20 bytes as a MB, we count 10^6.
+  lat=$(awk '$1 == 8 { print $5 }' lat.[0-9]* | median) || fail "ib_write_lat printed no number"
+  bw=$(awk '$1 == 65536 { print $4 * 1.048576 }' bw.[0-9]* | median) || fail "ib_write_bw printed no number"
+  put=$(ours ping-pong 8 | median) || fail "perf printed no ping-pong"
+  stream=$(ours stream 65536 | median) || fail "perf printed no stream"
+  barrier=$(ours barrier 0 | median) || fail "perf printed no barrier"
+  gather=$(ours all-gather 64 | median) || fail "perf printed no all-gather"
+  {
+    printf '%-24s %10s %10s %-5s %6s  %s\n' work peer ours unit ratio goal
+    row "put 8 B, ping-pong" "$lat" "$put" us '<=1.10'
+    row "put 64 KiB, stream" "$bw" "$stream" MB/s '>=0.90'
+    row "barrier, 2 PEs" "$lat" "$barrier" us -
+    row "AllGather 64 B, 2 PEs" "$lat" "$gather" us -
+    echo "(peer: ib_write_lat -s 8 typical, ib_write_bw -s 65536 average; medians of $times runs in turn)"
+  } >"$LOGS/table"
+  cat "$LOGS/table"
+}
