@@ -4,7 +4,7 @@
 # What comes from Debian is cached, under a hash of its content. The programs and scenarios of this checkout are added in
 # every run: they are small, and a run must not see those of another.
 
-image_tools=(busybox ibv_devinfo rdma ip tc ib_write_lat ib_write_bw)
+image_tools=(busybox ibv_devinfo rdma ip tc ib_write_lat ib_write_bw strace)
 image_plugin=/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so
 image_driver=/etc/libibverbs.d/rxe.driver
 # crc32_generic is asked for by name: rdma_rxe needs it, but does not say so.
@@ -132,7 +132,9 @@ image_checkout() { # BIN_DIR ROOT
   for program in "${programs[@]}"; do
     [ ! -x "$1/$program" ] || cp "$1/$program" "$2/testbed/bin/"
   done
-  image_libraries "$2"/testbed/bin/* | image_copy "$2"
+  mkdir "$2/testbed/tests"
+  if [ -d "$tests_dir" ]; then cp "$tests_dir"/* "$2/testbed/tests/"; fi
+  image_libraries "$2"/testbed/bin/* "$2"/testbed/tests/* | image_copy "$2"
   cp -r "$testbed/guest" "$testbed/scenarios" "$2/testbed/"
   ln -s testbed/guest/init "$2/init"
   image_archive "$2"

@@ -14,6 +14,7 @@ packages_wanted=(
   ibv_devinfo=ibverbs-utils
   /etc/libibverbs.d/rxe.driver=ibverbs-providers
   ib_write_lat=perftest
+  strace=strace
 )
 
 packages_missing() {

@@ -13,6 +13,20 @@ programs_build() {
     { echo "soft-roce: the build failed" >&2; exit 1; }
 }
 
+# The tests of transport-roce, under their plain names: they need a device, so that here is where they really run.
+programs_build_tests() { # DIR
+  local built name file
+  echo "building the tests that need a device"
+  built=$(cd "$workspace" && cargo test --locked -p transport-roce --no-run 2>&1) || { echo "$built" >&2; exit 1; }
+  rm -rf "$1"
+  mkdir -p "$1"
+  # Lines such as: Executable tests/ends.rs (target/debug/deps/ends-0123456789abcdef)
+  sed -n 's/^ *Executable .*(\(.*\))$/\1/p' <<<"$built" | while read -r file; do
+    name=$(basename "$file")
+    (cd "$workspace" && cp "$file" "$1/${name%-*}")
+  done
+}
+
 # The folder as a full path, once it is seen to hold programs.
 programs_dir() { # DIR
   local name

@@ -6,8 +6,6 @@
 # proves: when the data link goes down, every PE ends in time and names a peer and the completion status
 
 run() {
-  # Soft-RoCE takes a retry count of 7, the default, for "for ever"; a NIC ends after the seventh.
-  export SHMEM_ROCE_RETRY=3
   start_pes 4 2 $((HOST * 2)) --loops 1000000 --timeout 20
   wait_joined 30
   sleep 3

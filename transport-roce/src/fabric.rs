@@ -234,6 +234,7 @@ impl Fabric {
             pd,
             cq,
             choice: nic.choice,
+            software: nic.software,
             settings: self.settings.clone(),
             sizes: QueueSizes { send_requests: depth, inline_bytes: INLINE },
             mtus: mtus.iter().map(|&bytes| Mtu::from_bytes(bytes).unwrap_or(Mtu::B256)).collect(),

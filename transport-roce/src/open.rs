@@ -17,6 +17,8 @@ pub(crate) struct Nic {
     pub(crate) attributes: DeviceAttributes,
     pub(crate) port: PortAttributes,
     pub(crate) choice: Choice,
+    /// The device is the kernel's own work, such as Soft-RoCE.
+    pub(crate) software: bool,
 }
 
 /// Chooses by what there is and what is set, and opens it. Blocks: it may ask `hccn_tool`.
@@ -57,7 +59,14 @@ pub(crate) fn open_nic(
     if let Some(speed) = port.megabits() {
         tracing::info!("{} port {}: {speed} Mbit/s", choice.device, choice.port);
     }
-    Ok(Nic { context, attributes, port, choice })
+    let software = is_software(&choice.device);
+    Ok(Nic { context, attributes, port, choice, software })
+}
+
+/// A device without hardware stands among the system's virtual ones.
+fn is_software(device: &str) -> bool {
+    let place = std::fs::canonicalize(format!("/sys/class/infiniband/{device}"));
+    place.is_ok_and(|place| place.starts_with("/sys/devices/virtual"))
 }
 
 /// What the choice goes by.

@@ -23,6 +23,8 @@ pub(crate) struct Connector {
     pub(crate) peers: Vec<Introduction>,
     /// Towards each peer.
     pub(crate) mtus: Vec<Mtu>,
+    /// The device is the kernel's own work.
+    pub(crate) software: bool,
     /// Reads and atomics that this PE answers, and begins, at a time.
     pub(crate) answers: u8,
     pub(crate) begins: u8,
@@ -71,7 +73,7 @@ impl Connector {
         own.qp.to_ready_to_send(&SendTimers {
             psn: own.psn,
             timeout: settings.timeout.value,
-            retry_count: settings.retry_count.value,
+            retry_count: settings.retries(self.software),
             rnr_retry: settings.rnr_retry.value,
             max_rd_atomic: self.begins.min(peer.reads),
         })?;

@@ -102,6 +102,13 @@ impl RoceSettings {
         Duration::from_nanos(4096_u64 << self.timeout.value.min(31))
     }
 
+    /// How often a request without an answer is sent again. Soft-RoCE takes the default, 7, for "for ever", so that a peer
+    /// that is gone would never be reported; there the default is 6.
+    pub(crate) fn retries(&self, software: bool) -> u8 {
+        let by_default = self.retry_count.source == Source::Default;
+        if software && by_default { DEFAULT_RETRY_COUNT - 1 } else { self.retry_count.value }
+    }
+
     fn rows(&self) -> [(&'static str, String, &Source); 13] {
         fn row<T: fmt::Display>(key: Key, setting: &Setting<T>) -> (&'static str, String, &Source) {
             (key.title(), setting.value.to_string(), &setting.source)

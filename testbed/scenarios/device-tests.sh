@@ -1,0 +1,20 @@
+# shellcheck shell=dash
+# group: one
+# order: 65
+# limit: 240
+# pes: 1 to 8 PEs, as threads
+# proves: the tests of transport-roce that need a device: verbs, ends, wraps, limits, no allocation
+
+run() {
+  export ROCE_TEST_DEVICE=rxe_0
+  found=''
+  for test in /testbed/tests/*; do
+    [ -x "$test" ] || continue
+    found=yes
+    began=$(now)
+    # One test at a time: each is a job of several PEs, which would wait for the others' processor.
+    succeeds "$test" --test-threads 1
+    echo "${test##*/}: $(seconds_since "$began") s"
+  done
+  [ -n "$found" ] || fail "there are no tests; build them, or run without --no-build"
+}
