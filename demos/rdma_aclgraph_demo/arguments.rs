@@ -148,6 +148,7 @@ impl Arguments {
             ));
         }
         let plan = Plan {
+            program: program.to_owned(),
             elements: self.elements,
             loops: self.loops,
             device,

@@ -1,6 +1,6 @@
 //! What the demo does, on any backend.
 
-use std::io::{Write, stdout};
+use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +11,8 @@ use transport_core::{SymSlice, Transport, wait};
 
 /// What was asked for, checked.
 pub(crate) struct Plan {
+    /// The program's name, for messages.
+    pub(crate) program: String,
     /// Elements of each PE.
     pub(crate) elements: usize,
     /// How often the graph is launched.
@@ -25,19 +27,24 @@ pub(crate) struct Plan {
     pub(crate) dot: Option<PathBuf>,
 }
 
+/// The job failed, and has said why.
+pub(crate) struct Failed;
+
 impl Job for Plan {
-    type Output = Result<(), String>;
+    type Output = Result<(), Failed>;
 
     fn run<X: Transport>(self, transport: X) -> Self::Output {
         let transport = Arc::new(transport);
         let worked = self.work(&transport);
         let ended =
             worked.and_then(|()| wait::block_on(transport.finalize()).map_err(|error| error.to_string()));
-        if let Err(message) = &ended {
-            // The others need not wait for this PE; what it says first is why.
-            transport.abort(message);
-        }
-        ended
+        ended.map_err(|message| {
+            // The others need not wait for this PE; what it says first is why. It is said here, since a NIC in trouble may keep
+            // its queue pairs, and so the end of this process, for seconds.
+            transport.abort(&message);
+            let _ = writeln!(stderr(), "{}: {message}", self.program);
+            Failed
+        })
     }
 }
 

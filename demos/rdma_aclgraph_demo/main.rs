@@ -7,8 +7,7 @@ use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
 
 use arguments::Asked;
-use demos::JobOptions;
-use transport_core::config::JobConfig;
+use job::Failed;
 
 fn main() -> ExitCode {
     let (program, arguments) = match arguments::read() {
@@ -31,20 +30,20 @@ fn main() -> ExitCode {
         }
     };
     demos::start_logging(&config, arguments.verbose());
-    match work(&config, &arguments.job_options(plan.npu, config.n_pes.value), plan) {
+    let options = arguments.job_options(plan.npu, config.n_pes.value);
+    let worked = demos::run(&config, &options, plan).unwrap_or_else(|error| {
+        let _ = writeln!(stderr(), "{program}: {error}");
+        Err(Failed)
+    });
+    let pe = config.my_pe.value;
+    match worked {
         Ok(()) => {
-            let _ = writeln!(stdout(), "[SUCCESS] demo run success in relative pe {}", config.my_pe.value);
+            let _ = writeln!(stdout(), "[SUCCESS] demo run success in relative pe {pe}");
             ExitCode::SUCCESS
         }
-        Err(message) => {
-            let mut err = stderr().lock();
-            let _ = writeln!(err, "{program}: {message}");
-            let _ = writeln!(err, "[FAILED] demo run failed in relative pe {}", config.my_pe.value);
+        Err(Failed) => {
+            let _ = writeln!(stderr(), "[FAILED] demo run failed in relative pe {pe}");
             ExitCode::FAILURE
         }
     }
-}
-
-fn work(config: &JobConfig, options: &JobOptions, plan: job::Plan) -> Result<(), String> {
-    demos::run(config, options, plan).map_err(|error| error.to_string())?
 }

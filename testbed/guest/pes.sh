@@ -53,10 +53,18 @@ wait_ended() { # SECONDS
   wait_until=$(($(now) + $1 * 100))
   for pe in $started; do
     until [ -s "code.$pe" ]; do
-      [ "$(now)" -lt "$wait_until" ] || fail "PE $pe did not end within $1 s"
+      [ "$(now)" -lt "$wait_until" ] || { where_it_is "$pe"; fail "PE $pe did not end within $1 s"; }
       sleep 0.1
     done
     echo "PE $pe ended with code $(cat "code.$pe")"
+  done
+}
+
+# What each thread of a PE waits for, in the kernel.
+where_it_is() { # PE
+  for task in /proc/"$(cat "pid.$1")"/task/*; do
+    echo "$(cat "$task/comm"): $(grep '^State' "$task/status"), in $(cat "$task/wchan")"
+    cat "$task/stack" 2>/dev/null
   done
 }
 

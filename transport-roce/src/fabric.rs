@@ -327,6 +327,7 @@ impl Fabric {
             layout,
             limits,
             place: place(my_pe),
+            port: made.connector.choice.port,
             first_number: self.first_number,
         });
         let engine = engine.map_err(|source| RoceError::System { my_pe, step: "make an event", source })?;

@@ -11,7 +11,7 @@ use super::link::Link;
 use super::{Engine, request};
 use crate::error::RoceError;
 use crate::roce::Roce;
-use crate::verbs::{PostError, Status, VerbsError, WorkCompletion};
+use crate::verbs::{PortState, PostError, Status, VerbsError, WorkCompletion};
 
 /// The status of a request that an earlier one's failure swept away (IBV_WC_WR_FLUSH_ERR).
 const FLUSHED: u32 = 5;
@@ -86,8 +86,14 @@ impl Engine {
             .qp()
             .and_then(|qp| qp.state().ok())
             .map_or_else(String::new, |state| format!(", its queue pair is in state {state}"));
+        // That says more than any status of a request.
+        let port = match self.cq.context().port(self.port).map(|port| port.state) {
+            Ok(PortState::Active) => String::new(),
+            Ok(state) => format!("this side's port is {state} now: look at the cable and at `ip link`; "),
+            Err(error) => format!("{error}; "),
+        };
         let cause = format!(
-            "a request from {} to {to} ended with {status}, vendor code {vendor:#x}{state}; {}",
+            "a request from {} to {to} ended with {status}, vendor code {vendor:#x}{state}; {port}{}",
             self.place,
             status.advice()
         );

@@ -16,7 +16,7 @@ mod transfers;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use transport_core::heap::HeapRange;
 use transport_core::memory::Region;
@@ -78,6 +78,8 @@ pub(crate) struct Engine {
     limits: Limits,
     /// For messages: this PE's own NIC.
     place: String,
+    /// Its port.
+    port: u8,
     cq: Arc<CompletionQueue>,
     polled: Mutex<Polled>,
     results: Results,
@@ -104,6 +106,7 @@ pub(crate) struct Parts {
     pub(crate) layout: Layout,
     pub(crate) limits: Limits,
     pub(crate) place: String,
+    pub(crate) port: u8,
     /// The number of the first request of each link.
     pub(crate) first_number: u64,
 }
@@ -111,7 +114,7 @@ pub(crate) struct Parts {
 impl Engine {
     /// With links that are not connected.
     pub(crate) fn new(parts: Parts) -> std::io::Result<Self> {
-        let Parts { endpoint, memory, peers, cq, layout, limits, place, first_number } = parts;
+        let Parts { endpoint, memory, peers, cq, layout, limits, place, port, first_number } = parts;
         let n_links = peers.len() * limits.per_peer;
         let link = |index| Link::new(index, index / limits.per_peer, first_number);
         Ok(Self {
@@ -124,6 +127,7 @@ impl Engine {
             layout,
             limits,
             place,
+            port,
             cq,
             polled: Mutex::default(),
             results: Results::default(),
@@ -211,6 +215,28 @@ impl Engine {
     /// Makes ready to reach `pe`.
     pub(crate) fn prepare(&self, pe: usize) -> Result<()> {
         self.queue_pair(self.first_link(pe), "connect").map(drop)
+    }
+}
+
+/// How long requests that are given up may take to come back.
+const GIVE_UP: Duration = Duration::from_millis(200);
+
+impl Drop for Engine {
+    /// Gives up what is still under way before the queue pairs are destroyed: a device that is busy with a request may else
+    /// keep its queue pair, and this process, for long.
+    fn drop(&mut self) {
+        let busy = |link: &&Link| link.qp().is_some() && !link.is_done(link.lock().next);
+        let left: Vec<&Link> = self.links.iter().filter(busy).collect();
+        for qp in left.iter().filter_map(|link| link.qp()) {
+            if let Err(error) = qp.to_error() {
+                tracing::debug!(%error, "requests could not be given up");
+            }
+        }
+        let since = Instant::now();
+        while left.iter().any(busy) && since.elapsed() < GIVE_UP {
+            self.progress();
+            std::thread::yield_now();
+        }
     }
 }
 
