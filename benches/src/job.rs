@@ -1,23 +1,24 @@
-//! The processes of a bench and how PE 0 commands them.
+//! A job of processes for a bench: this process is PE 0, the others are its children.
 
 use std::net::TcpListener;
+use std::os::fd::IntoRawFd;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Once};
 
-use transport_core::bootstrap::{Bootstrap, BootstrapError, JoinSpec};
-use transport_core::config::{ConfigError, JobConfig, Key};
-use transport_core::graph::GraphError;
-use transport_core::wait::block_on;
-use transport_core::{Cmp, Error, SignalOp, SymSlice, Transport};
-use transport_loopback::{Loopback, LoopbackError, Processes};
+use clap::Parser;
+use demos::{JobOptions, StartError};
+use transport_core::config::{ConfigError, JobConfigBuilder, Key};
+use transport_core::{Error, Transport};
 
-use crate::work::{Buffers, Work};
+use crate::error::WorkError;
+use crate::team::{self, Lead, Watch};
+use crate::work::{AskError, Work};
 
-/// Set in the environment of a child of a bench.
+/// Set in the environment of a child of a bench, to the works that it must have room for.
 const CHILD: &str = "BENCH_CHILD";
-/// Bytes that a PE can hold of the largest work.
-const DATA: usize = 16 << 20;
+/// The heap of each PE if nobody says anything: room for what the benches do, and cheap to register with a NIC.
+const HEAP: &str = "64MiB";
 
 /// Why a bench's job failed.
 #[derive(Debug, thiserror::Error)]
@@ -25,119 +26,148 @@ pub enum BenchError {
     /// A child or a socket.
     #[error("the bench's processes: {0}")]
     Io(#[from] std::io::Error),
+    /// Its options.
+    #[error(transparent)]
+    Options(#[from] clap::Error),
     /// Its configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Its rendezvous.
+    /// Its backend.
     #[error(transparent)]
-    Bootstrap(#[from] BootstrapError),
-    /// Its memory.
-    #[error(transparent)]
-    Loopback(#[from] LoopbackError),
-    /// Its buffers.
-    #[error(transparent)]
-    Transport(#[from] Error),
+    Start(Box<StartError>),
     /// Its work.
     #[error(transparent)]
-    Work(#[from] GraphError),
+    Work(#[from] WorkError),
+    /// A work that there is not.
+    #[error(transparent)]
+    Ask(#[from] AskError),
 }
 
-/// A running job, seen from PE 0.
-#[derive(Debug)]
-pub struct Job {
-    pe: Arc<Loopback>,
-    desk: Desk,
-    children: Vec<Child>,
-    commands: u64,
-}
-
-/// Where commands arrive, and the buffers of the works.
-#[derive(Debug, Clone, Copy)]
-struct Desk {
-    /// Kind, bytes, rounds.
-    command: SymSlice<u64>,
-    /// How many commands were given.
-    given: SymSlice<u64>,
-    buffers: Buffers,
-}
-
-impl Desk {
-    async fn new(pe: &Loopback) -> Result<Self, Error> {
-        let command = pe.calloc(3).await?;
-        let given = pe.calloc(1).await?;
-        let buffers = Buffers { data: pe.calloc(DATA).await?, signal: pe.calloc(1).await? };
-        Ok(Self { command, given, buffers })
+impl From<StartError> for BenchError {
+    fn from(error: StartError) -> Self {
+        Self::Start(Box::new(error))
     }
 }
 
-impl Job {
-    /// Starts `n_pes - 1` children, which are this program again and must call [`be_a_child`] first of all.
-    ///
-    /// # Errors
-    ///
-    /// [`BenchError`].
-    pub fn start(n_pes: usize) -> Result<Self, BenchError> {
-        let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        let address = format!("tcp://{}", listener.local_addr()?);
-        let program = std::env::current_exe()?;
-        let child = |pe: usize| {
-            Command::new(&program)
-                .env(CHILD, "1")
-                .env(Key::Pe.variable(), pe.to_string())
-                .env(Key::NPes.variable(), n_pes.to_string())
-                .env(Key::Rendezvous.variable(), &address)
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .spawn()
-        };
-        let children = (1..n_pes).map(child).collect::<Result<_, _>>()?;
-        let config = JobConfig::builder()
-            .with_argument(Key::Pe, "pe", "0")
-            .with_argument(Key::NPes, "n_pes", n_pes.to_string())
-            .with_argument(Key::Rendezvous, "address", &address)
-            .build()?;
-        let (pe, desk) = connect(&config, Some(listener))?;
-        Ok(Self { pe, desk, children, commands: 0 })
-    }
-
-    /// This process's PE, number 0.
-    #[must_use]
-    pub fn pe(&self) -> &Arc<Loopback> {
-        &self.pe
-    }
-
-    /// Symmetric bytes to put from and to while no other work is timed.
-    #[must_use]
-    pub fn data(&self) -> SymSlice<u8> {
-        self.desk.buffers.data
-    }
-
-    /// How long `rounds` times of `work` take, all PEs doing it.
-    ///
-    /// # Errors
-    ///
-    /// [`GraphError`] of the work.
-    pub fn time(&mut self, work: Work, rounds: u64) -> Result<Duration, GraphError> {
-        self.commands += 1;
-        let [kind, bytes] = work.to_words();
-        self.pe.heap().write(self.desk.command, &[kind, bytes, rounds])?;
-        for pe in 1..self.pe.n_pes() {
-            let (command, given) = (self.desk.command, self.desk.given);
-            self.pe.put_signal_nbi(command, command, given, SignalOp::Set(self.commands), pe)?;
-        }
-        block_on(work.perform(&self.pe, self.desk.buffers, rounds))
+impl From<Error> for BenchError {
+    fn from(error: Error) -> Self {
+        Self::Work(error.into())
     }
 }
 
-impl Drop for Job {
+/// The options of a job, all of which come from the environment: the command line is criterion's.
+#[derive(Debug, Parser)]
+struct NoOptions {
+    #[command(flatten)]
+    job: JobOptions,
+}
+
+fn options() -> Result<(JobOptions, JobConfigBuilder), BenchError> {
+    let options = NoOptions::try_parse_from(["bench"])?.job;
+    let builder = options.configure().with_default(Key::HeapSize, HEAP);
+    Ok((options, builder))
+}
+
+/// The other PEs. What still runs when this is dropped is killed.
+struct Children(Vec<Child>);
+
+impl Drop for Children {
     fn drop(&mut self) {
-        let ended = self.time(Work::Quit, 0).and_then(|_| Ok(block_on(self.pe.finalize())?));
-        for child in &mut self.children {
-            if ended.is_err() {
-                let _ = child.kill();
-            }
+        for child in &mut self.0 {
+            let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+/// Starts a job of `n_pes` PEs on the backend of the environment, and gives it to `bench`; all `works` are done in it.
+///
+/// The other PEs are this program again, which must call [`be_a_child`] first of all.
+///
+/// # Errors
+///
+/// [`BenchError`].
+pub fn with_job(
+    n_pes: usize,
+    works: &[Work],
+    bench: impl FnOnce(&mut dyn Watch) -> Result<(), BenchError>,
+) -> Result<(), BenchError> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let address = format!("tcp://{}", listener.local_addr()?);
+    let (options, builder) = options()?;
+    let config = builder
+        .with_argument(Key::Pe, "pe", "0")
+        .with_argument(Key::NPes, "n_pes", n_pes.to_string())
+        .with_argument(Key::Rendezvous, "address", &address)
+        .with_argument(Key::ListenerFd, "listener", inheritable(listener)?.to_string())
+        .build()?;
+    static LOG: Once = Once::new();
+    LOG.call_once(|| demos::start_logging(&config, false));
+    // Said to the children too, so that all come to the same.
+    let backend = demos::choose(&config, &options)?.backend;
+    let works_text = works.iter().map(Work::to_string).collect::<Vec<_>>().join(" ");
+    let program = std::env::current_exe()?;
+    let mut children = Children(Vec::new());
+    for pe in 1..n_pes {
+        let child = Command::new(&program)
+            .env(CHILD, &works_text)
+            .env(Key::Pe.variable(), pe.to_string())
+            .env(Key::NPes.variable(), n_pes.to_string())
+            .env(Key::Rendezvous.variable(), &address)
+            .env(Key::Backend.variable(), backend)
+            .env_remove(Key::LocalPe.variable())
+            .env_remove(Key::LocalNPes.variable())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()?;
+        children.0.push(child);
+    }
+    demos::run(&config, &options, Leading { works, bench })??;
+    for child in &mut children.0 {
+        child.wait()?;
+    }
+    Ok(())
+}
+
+/// The listener as a number that no earlier job of this process had: each number is taken only once.
+fn inheritable(listener: TcpListener) -> Result<i32, BenchError> {
+    static NEXT: AtomicI32 = AtomicI32::new(64);
+    let fd = rustix::io::fcntl_dupfd_cloexec(&listener, NEXT.load(Ordering::Relaxed))
+        .map_err(std::io::Error::from)?
+        .into_raw_fd();
+    NEXT.store(fd + 1, Ordering::Relaxed);
+    Ok(fd)
+}
+
+/// PE 0.
+struct Leading<'w, F> {
+    works: &'w [Work],
+    bench: F,
+}
+
+impl<F: FnOnce(&mut dyn Watch) -> Result<(), BenchError>> demos::Job for Leading<'_, F> {
+    type Output = Result<(), BenchError>;
+
+    fn run<X: Transport>(self, transport: X) -> Self::Output {
+        let pe = Arc::new(transport);
+        let worked = Lead::new(&pe, self.works).map_err(BenchError::from).and_then(|mut lead| {
+            (self.bench)(&mut lead)?;
+            Ok(lead.dismiss()?)
+        });
+        team::end(&*pe, worked)
+    }
+}
+
+/// Another PE.
+struct Following(Vec<Work>);
+
+impl demos::Job for Following {
+    type Output = Result<(), WorkError>;
+
+    fn run<X: Transport>(self, transport: X) -> Self::Output {
+        let pe = Arc::new(transport);
+        let worked = team::follow(&pe, &self.0);
+        team::end(&*pe, worked)
     }
 }
 
@@ -147,38 +177,10 @@ impl Drop for Job {
 ///
 /// [`BenchError`].
 pub fn be_a_child() -> Result<bool, BenchError> {
-    if std::env::var_os(CHILD).is_none() {
-        return Ok(false);
-    }
-    let (pe, desk) = connect(&JobConfig::from_environment()?, None)?;
-    block_on(async {
-        for command in 1.. {
-            pe.signal_wait_until(desk.given, Cmp::Ge, command).await?;
-            let mut words = [0; 3];
-            pe.heap().read(desk.command, &mut words)?;
-            let [kind, bytes, rounds] = words;
-            let work = Work::from_words([kind, bytes]);
-            work.perform(&pe, desk.buffers, rounds).await?;
-            if work == Work::Quit {
-                break;
-            }
-        }
-        Ok(pe.finalize().await?)
-    })
-    .map_err(BenchError::Work)?;
+    let Some(works) = std::env::var_os(CHILD) else { return Ok(false) };
+    // Made by this program, so what cannot be read was not meant.
+    let works = works.to_string_lossy().split_whitespace().filter_map(|work| work.parse().ok()).collect();
+    let (options, builder) = options()?;
+    demos::run(&builder.build()?, &options, Following(works))??;
     Ok(true)
-}
-
-fn connect(config: &JobConfig, listener: Option<TcpListener>) -> Result<(Arc<Loopback>, Desk), BenchError> {
-    let mut spec = JoinSpec::try_from(config)?;
-    spec.backend = Loopback::BACKEND.to_owned();
-    spec.listener = listener;
-    block_on(async {
-        let bootstrap = Bootstrap::join(spec).await?;
-        // Children wait for commands as long as other benches take.
-        let processes = Processes::new(config.heap_size.value.bytes()).timeout(Duration::from_secs(3600));
-        let pe = processes.connect(bootstrap).await?;
-        let desk = Desk::new(&pe).await?;
-        Ok((Arc::new(pe), desk))
-    })
 }

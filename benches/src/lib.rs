@@ -1,13 +1,18 @@
-//! A job of processes that benches command: this process is PE 0, the others are its children.
+//! Work to be timed, on any backend.
 //!
-//! [`Work`] is what can be timed; every PE does the same work the same number of times, and PE 0 holds the watch.
+//! A [`Work`] is one thing that can be timed. All PEs do it together the same number of times: PE 0 leads
+//! ([`Lead`]), holds the watch and tells the others, who [`follow`], what to do and how often. The program `perf` does so
+//! as one process a PE under any launcher; the criterion benches start the other PEs themselves ([`with_job`]).
 
+mod error;
 mod handoff;
 mod job;
 mod reference;
+mod team;
 mod work;
 
+pub use error::WorkError;
 pub use handoff::bare_handoff;
-pub use job::{BenchError, Job, be_a_child};
-pub use reference::reference_graph;
-pub use work::Work;
+pub use job::{BenchError, be_a_child, with_job};
+pub use team::{Lead, Watch, end, follow, heap_needed};
+pub use work::{AskError, Kind, Work};

@@ -60,7 +60,7 @@ run() {
     perftest "bw.$i" ib_write_bw -s 65536 -n "$(bw_rounds)"
     echo "+ perf"
     "$SHMRUN" -n 2 --no-prefix --timeout 40 /testbed/bin/perf --backend "$BACKEND" --heap 64MiB \
-      ping-pong:8 stream:65536 barrier all-gather:64 >"ours.$i" 2>errors || { cat "ours.$i" errors; fail "perf failed"; }
+      --typical ping-pong:8 stream:65536 barrier all-gather:64 >"ours.$i" 2>errors || { cat "ours.$i" errors; fail "perf failed"; }
     cat "ours.$i"
   done
 

@@ -1,0 +1,119 @@
+//! How often a work is done, and what comes out.
+
+use std::time::{Duration, Instant};
+
+use benches::{Watch, Work, WorkError};
+
+use crate::report::Measured;
+
+/// How much is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// So many rounds.
+    Rounds(u64),
+    /// As many as take about so long.
+    Time(Duration),
+}
+
+/// What was asked for, checked.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Measure {
+    pub(crate) works: Vec<Work>,
+    /// Of one repeat.
+    pub(crate) goal: Goal,
+    pub(crate) repeat: u32,
+    /// The median of rounds instead of their mean.
+    pub(crate) typical: bool,
+    pub(crate) json: bool,
+}
+
+impl Measure {
+    /// PE 0: measures one work.
+    pub(crate) fn measure(&self, watch: &mut dyn Watch, work: Work) -> Result<Measured, WorkError> {
+        let rounds = match self.goal {
+            Goal::Rounds(rounds) => rounds,
+            Goal::Time(time) => calibrate(watch, work, time)?,
+        };
+        let mut values = Vec::with_capacity(self.repeat as usize);
+        for _ in 0..self.repeat {
+            values.push(if self.typical {
+                work.value(watch.typical(work, rounds)?, 1)
+            } else {
+                work.value(watch.time(work, rounds)?, rounds)
+            });
+        }
+        Ok(Measured { work, backend: watch.backend(), n_pes: watch.n_pes(), rounds, values })
+    }
+}
+
+/// How many rounds take about `time` by the clock of PE 0, with what is around them. Also warms up.
+fn calibrate(watch: &mut dyn Watch, work: Work, time: Duration) -> Result<u64, WorkError> {
+    let mut rounds = 1;
+    loop {
+        let start = Instant::now();
+        watch.time(work, rounds)?;
+        let took = start.elapsed();
+        let fit = next_rounds(rounds, took, time);
+        // A quarter of it says enough.
+        if took >= time / 4 {
+            return Ok(fit);
+        }
+        // Short runs say little of long ones, so not too far at once.
+        rounds = (fit / 2).clamp(rounds.saturating_mul(2), rounds.saturating_mul(32));
+    }
+}
+
+/// How many rounds take `time`, if `rounds` took `took`.
+fn next_rounds(rounds: u64, took: Duration, time: Duration) -> u64 {
+    let one = took.as_secs_f64().max(1e-9) / rounds as f64;
+    // A float too large becomes the largest integer.
+    ((time.as_secs_f64() / one) as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A round takes so long, and what is around all of them too.
+    struct Fake(Duration);
+
+    impl Watch for Fake {
+        fn time(&mut self, _: Work, rounds: u64) -> Result<Duration, WorkError> {
+            let took = self.0 * u32::try_from(rounds).unwrap();
+            std::thread::sleep(took);
+            Ok(took)
+        }
+
+        fn typical(&mut self, work: Work, rounds: u64) -> Result<Duration, WorkError> {
+            self.time(work, rounds).map(|took| took / u32::try_from(rounds).unwrap())
+        }
+
+        fn backend(&self) -> &'static str {
+            "fake"
+        }
+
+        fn n_pes(&self) -> usize {
+            2
+        }
+    }
+
+    #[test]
+    fn rounds_fit_the_time() {
+        let work: Work = "barrier".parse().unwrap();
+        let time = Duration::from_millis(60);
+        let rounds = calibrate(&mut Fake(Duration::from_millis(1)), work, time).unwrap();
+        // A busy machine sleeps longer, so there may be fewer.
+        assert!((1..=60).contains(&rounds), "{rounds}");
+        assert_eq!(calibrate(&mut Fake(Duration::from_millis(70)), work, time).unwrap(), 1);
+    }
+
+    #[test]
+    fn given_rounds_are_taken_as_they_are() {
+        let goal = Goal::Rounds(3);
+        let measure = Measure { works: Vec::new(), goal, repeat: 2, typical: false, json: false };
+        let measured =
+            measure.measure(&mut Fake(Duration::from_micros(10)), "barrier".parse().unwrap()).unwrap();
+        assert_eq!((measured.rounds, measured.values.len()), (3, 2));
+        assert!((measured.values[0] - 10.0).abs() < 1e-6);
+    }
+}
