@@ -1,6 +1,6 @@
 //! The barrier's flags, written by small Writes.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use transport_core::transport::{BarrierFlags, Dissemination};
@@ -16,6 +16,8 @@ pub(crate) struct NicFlags {
     engine: Arc<Engine>,
     /// What was posted before the barrier under way.
     before: Mutex<Snapshot>,
+    /// All of that is complete.
+    quiet: AtomicBool,
     /// One past the request that sent the flag of each round last, where it is sent from memory.
     sent: Box<[AtomicU64]>,
 }
@@ -28,13 +30,19 @@ impl NicFlags {
             let neighbour = (engine.endpoint.my_pe() + (1 << round)) % engine.endpoint.n_pes();
             AtomicU64::new(engine.first_link(neighbour).done())
         };
-        Self { sent: (0..rounds).map(first).collect(), before, engine }
+        let quiet = AtomicBool::new(false);
+        Self { sent: (0..rounds).map(first).collect(), before, quiet, engine }
     }
 
     /// Takes completions; whether all puts from before the barrier under way are complete.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
-        self.before.lock().unwrap_or_else(PoisonError::into_inner).look(&self.engine)
+        if self.quiet.load(Ordering::Relaxed) {
+            return true;
+        }
+        let quiet = self.before.lock().unwrap_or_else(PoisonError::into_inner).look(&self.engine);
+        self.quiet.store(quiet, Ordering::Relaxed);
+        quiet
     }
 }
 
@@ -57,7 +65,11 @@ impl BarrierFlags for NicFlags {
         if !inline && !link.is_done(sent.load(Ordering::Relaxed)) {
             return false;
         }
-        let Some(mut posting) = Posting::try_begin(engine, link, OP, 1, false) else { return false };
+        let Some(mut posting) = Posting::try_begin(engine, link, OP, 1, false) else {
+            // What would make room may be complete.
+            engine.progress();
+            return false;
+        };
         let made = if inline {
             posting.write_inline(&value, flag, End::Silent)
         } else {
@@ -75,6 +87,7 @@ impl BarrierFlags for NicFlags {
     fn entered(&self, epoch: u32) {
         self.engine.region().word32(self.engine.layout.entered()).store(epoch, Ordering::Release);
         self.before.lock().unwrap_or_else(PoisonError::into_inner).take(&self.engine);
+        self.quiet.store(false, Ordering::Relaxed);
     }
 
     fn finished(&self, _epoch: u32) {}

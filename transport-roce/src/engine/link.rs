@@ -21,6 +21,8 @@ pub(crate) struct Link {
     signaled: AtomicU64,
     /// One past the last request that a quiet waits for.
     needed: AtomicU64,
+    /// What a quiet asked for last.
+    asked: AtomicU64,
     /// One past the last request that is complete. Only who polls the completion queue writes it.
     completed: AtomicU64,
 }
@@ -49,6 +51,7 @@ impl Link {
             queue: Mutex::new(Queue { next: first }),
             signaled: counter(),
             needed: counter(),
+            asked: counter(),
             completed: counter(),
         }
     }
@@ -105,6 +108,18 @@ impl Link {
     #[inline]
     pub(crate) fn signaled(&self) -> u64 {
         self.signaled.load(Ordering::Relaxed)
+    }
+
+    /// Whether a quiet has waited for one of the last so many requests below `next`: then one will for the next, too.
+    #[inline]
+    pub(crate) fn is_awaited(&self, next: u64, so_many: u64) -> bool {
+        next.wrapping_sub(self.asked.load(Ordering::Relaxed)) <= so_many
+    }
+
+    /// A quiet waits for what is below `number`.
+    #[inline]
+    pub(crate) fn asked(&self, number: u64) {
+        self.asked.store(number, Ordering::Relaxed);
     }
 
     /// What a quiet waits for.

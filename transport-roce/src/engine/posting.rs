@@ -25,6 +25,8 @@ pub(crate) struct Posting<'e> {
     signaled: u64,
     /// Nothing was under way when this began.
     was_idle: bool,
+    /// A quiet is likely to wait for this.
+    awaited: bool,
     /// A quiet waits for these.
     needed: bool,
 }
@@ -62,7 +64,8 @@ impl<'e> Posting<'e> {
     ) -> Self {
         let next = queue.next;
         let (signaled, was_idle) = (link.signaled(), link.is_done(next));
-        Self { engine, link, qp, queue, chain: Chain::new(), op, next, signaled, was_idle, needed }
+        let awaited = link.is_awaited(next, 2 * engine.limits.signal_every);
+        Self { engine, link, qp, queue, chain: Chain::new(), op, next, signaled, was_idle, awaited, needed }
     }
 
     /// Whether nothing was under way on this link.
@@ -159,14 +162,15 @@ impl<'e> Posting<'e> {
     }
 
     /// The next request's name, and whether it tells of its completion: the last of a call on a link where nothing was under
-    /// way, and else every so many; so whoever waits for a single put needs nothing more, and a stream costs few completions.
+    /// way, if quiets are made here, and else every so many. So who waits for each put needs nothing more, and a stream, or
+    /// a ping-pong without quiets, costs few completions.
     #[inline]
     fn name(&mut self, end: End) -> (u64, Flags) {
         let limits = &self.engine.limits;
         let (number, silent) = (self.next, self.next.wrapping_sub(self.signaled));
         let signal = match end {
             End::More => silent + 1 >= limits.depth / 2,
-            End::Last => self.was_idle || silent + 1 >= limits.signal_every,
+            End::Last => self.was_idle && self.awaited || silent + 1 >= limits.signal_every,
             End::Signaled => true,
             // Of these there may be many without a wait, but each waits for another PE's.
             End::Silent => silent + 1 >= limits.signal_every,

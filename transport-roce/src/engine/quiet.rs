@@ -126,6 +126,7 @@ impl Engine {
     #[inline]
     pub(super) fn ask(&self, link: usize, number: u64) -> bool {
         let link = &self.links[link];
+        link.asked(number);
         if link.is_done(number) || link.is_signaled(number) {
             return true;
         }
