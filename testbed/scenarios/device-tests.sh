@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # group: one
 # order: 65
-# limit: 240
+# limit: 400
 # pes: 1 to 8 PEs, as threads
 # proves: the tests of transport-roce that need a device: verbs, ends, wraps, limits, no allocation
 

@@ -171,8 +171,7 @@ impl Fabric {
         let told = Arc::downgrade(&engine);
         bootstrap.on_peer_lost(move |lost| {
             if let Some(engine) = told.upgrade() {
-                engine.endpoint().failures().peer_lost(lost.pe, lost.cause.as_str());
-                engine.ring();
+                engine.peer_left(lost.pe, &lost.cause);
             }
         });
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -11,12 +11,12 @@ use transport_core::transport::{Dissemination, Remote, Transfer, Word, reached};
 use transport_core::wait::{Doorbell, Waiter};
 use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, Transport};
 
-use crate::engine::{Answer, Engine, NicFlags};
+use crate::engine::{Answer, Engine, LEFT_AFTER, NicFlags};
 
 /// How long a barrier that a PE was lost in goes on: its flags may be there already, or on their way.
 const GRACE: Duration = Duration::from_millis(100);
 /// How long a PE that failed to arrive may take to tell how far it is: it answers by its NIC alone.
-const ASK: Duration = Duration::from_millis(300);
+const ASK: Duration = Duration::from_secs(1);
 /// Looks at a word to one at the completion queue.
 const LOOKS: u32 = 16;
 /// How long a PE that goes without `finalize` waits for what it has sent.
@@ -75,23 +75,45 @@ impl Roce {
     /// The PEs that have not entered barrier `epoch`, as their memory tells; those that do not answer too.
     async fn not_entered(&self, epoch: u32) -> PeList {
         let (engine, my_pe) = (&*self.engine, self.my_pe());
-        let others: Vec<usize> = (0..self.n_pes()).filter(|&pe| pe != my_pe).collect();
-        let asked = others.iter().map(|&pe| (pe, engine.ask_entered(pe))).collect::<Vec<_>>();
-        let heard = |(_, asked): &(usize, Option<u64>), pe: usize| {
-            asked.is_some_and(|number| engine.first_link(pe).is_done(number))
-        };
+        let mut asked: Vec<(usize, Option<u64>)> =
+            (0..self.n_pes()).filter(|&pe| pe != my_pe).map(|pe| (pe, None)).collect();
         let since = Instant::now();
+        self.connect_aside(asked.iter().map(|one| one.0), since + ASK);
+        let heard = |&(pe, number): &(usize, Option<u64>)| {
+            number.is_some_and(|number| engine.first_link(pe).is_done(number))
+        };
         let ready = || {
             engine.progress();
-            (asked.iter().all(|one| heard(one, one.0)) || since.elapsed() > ASK).then_some(())
+            for (pe, number) in asked.iter_mut().filter(|one| one.1.is_none()) {
+                // Not if it is not connected, or its queue is full: perhaps at the next look.
+                *number = engine.ask_entered(*pe);
+            }
+            (asked.iter().all(heard) || since.elapsed() > ASK).then_some(())
         };
         // The peers that are lost have not entered; who else is late is still worth knowing.
         let _ = self
             .wait_until("barrier_all", ready, |_| true, |after| self.late_barrier(after, PeList::default()))
             .await;
-        let absent =
-            |one: &&(usize, Option<u64>)| !heard(one, one.0) || !reached(engine.entered_of(one.0), epoch);
+        let absent = |one: &&(usize, Option<u64>)| !heard(one) || !reached(engine.entered_of(one.0), epoch);
         asked.iter().filter(absent).map(|one| one.0).collect()
+    }
+
+    /// Connects to those of `pes` that were never talked to, on another thread: one that does not answer would keep this one.
+    fn connect_aside(&self, pes: impl Iterator<Item = usize>, until: Instant) {
+        let new: Vec<usize> = pes.filter(|&pe| self.engine.first_link(pe).qp().is_none()).collect();
+        if new.is_empty() {
+            return;
+        }
+        let engine = Arc::clone(&self.engine);
+        let connect = move || {
+            for pe in new.into_iter().take_while(|_| Instant::now() < until) {
+                // One that cannot be reached is named with those that are late.
+                let _ = engine.prepare(pe);
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name("shmem-ask".into()).spawn(connect) {
+            tracing::warn!(%error, "no thread to ask who is late");
+        }
     }
 
     fn late_barrier(&self, after: Duration, missing: PeList) -> Error {
@@ -217,8 +239,10 @@ impl Transport for Roce {
         turn.enter();
         let lost_at = OnceLock::new();
         // Unless a request of this PE failed: then nothing that is on its way can help.
-        let may_still_come =
-            |_: usize| !engine.has_failed() && lost_at.get_or_init(Instant::now).elapsed() < GRACE;
+        let may_still_come = |pe: usize| {
+            let owes_nothing = engine.has_left(pe, turn.epoch());
+            !engine.has_failed() && (owes_nothing || lost_at.get_or_init(Instant::now).elapsed() < GRACE)
+        };
         let ready = || if flags.is_quiet() { turn.advance() } else { None };
         let waited = self
             .wait_until(OP, ready, may_still_come, |after| self.late_barrier(after, PeList::default()))
@@ -293,12 +317,26 @@ impl Drop for Roce {
         self.engine.need_all();
         let mut snapshot = self.engine.snapshot();
         let since = Instant::now();
-        while !snapshot.look(&self.engine) && !self.engine.has_failed() && since.elapsed() < LAST {
+        let sent = loop {
+            if snapshot.look(&self.engine) {
+                break !self.engine.has_failed();
+            }
+            if self.engine.has_failed() || since.elapsed() >= LAST {
+                break false;
+            }
             self.engine.sleep(self.engine.ticket(), LAST);
-        }
+        };
         drop(snapshot);
         let panics = std::thread::panicking();
-        self.abort(if panics { "its thread panicked" } else { "it was dropped without finalize" });
+        let why = if panics { "its thread panicked" } else { "it was dropped without finalize" };
+        // So that those who are still in that barrier wait for each other, and not for this PE.
+        match self.barrier.try_take(&self.flags).filter(|_| sent) {
+            Some(turn) => {
+                let left = turn.epoch().wrapping_sub(turn.is_under_way().into());
+                self.abort(&format!("{why}{LEFT_AFTER}{left}"));
+            }
+            None => self.abort(why),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Connects a pair of PEs when one of them first needs it: it asks the other over TCP, who answers from a thread of its own.
 //!
 //! Both may ask at the same time. The queue pairs of a pair are made once on each side, whoever asks first, so that question
-//! and answer always speak of the same two.
+//! and answer always speak of the same two. A side sends only when it knows that the other receives, or its first packet would
+//! be lost: who asked, when the answer is there; who answered, when the other says so.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -18,10 +19,12 @@ use crate::engine::{ConnectLate, Engine};
 use crate::error::RoceError;
 use crate::nic::towards;
 use crate::roce::Roce;
-use crate::verbs::VerbsError;
+use crate::verbs::{QueuePair, VerbsError};
 
 /// Begins every question.
 const MAGIC: u32 = 0x5348_4d43;
+/// Ends the talk: who asked receives now.
+const READY: [u8; 1] = [1];
 /// How long a stranger may take to say something.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest text of a refusal.
@@ -74,7 +77,9 @@ struct Pair {
 struct State {
     ends: Vec<End>,
     unconnected: Vec<Unconnected>,
-    connected: bool,
+    /// What an attempt made: the queue pairs that receive, until they are the links'. What it took is known to the other side,
+    /// so there is no second attempt.
+    connected: Option<std::result::Result<Vec<QueuePair>, VerbsError>>,
 }
 
 impl FirstUse {
@@ -137,8 +142,13 @@ impl Shared {
         let own = self.ends_for(pe).map_err(|error| error.to_string())?;
         let address = self.peers[pe].ok_or("it does not answer who connects later")?;
         let limit = engine.endpoint().timeout().max(Duration::from_millis(1));
-        let theirs = self.exchange(address, &own, limit).map_err(|error| error.to_string())??;
-        self.connect(engine, pe, &theirs).map_err(|error| error.to_string())
+        let (theirs, mut stream) =
+            self.exchange(address, &own, limit).map_err(|error| error.to_string())??;
+        self.connect(pe, &theirs).map_err(|error| error.to_string())?;
+        // If it does not hear of it, it asks itself.
+        let _ = stream.write_all(&READY);
+        self.hand_over(engine, pe);
+        Ok(())
     }
 
     fn exchange(
@@ -146,7 +156,7 @@ impl Shared {
         address: SocketAddr,
         own: &[End],
         limit: Duration,
-    ) -> io::Result<std::result::Result<Vec<End>, String>> {
+    ) -> io::Result<std::result::Result<(Vec<End>, TcpStream), String>> {
         let mut stream = TcpStream::connect_timeout(&address, limit)?;
         patient(&stream, limit)?;
         let mut question = Vec::with_capacity(64);
@@ -163,15 +173,25 @@ impl Shared {
             stream.take(MAX_TEXT as u64).read_to_string(&mut text)?;
             return Ok(Err(text));
         }
-        read_ends(&mut stream, own.len()).map(Ok)
+        Ok(Ok((read_ends(&mut stream, own.len())?, stream)))
     }
 
     /// Answers until told to stop.
     fn serve(self: Arc<Self>, socket: &TcpListener) {
-        while let Ok((stream, from)) = socket.accept() {
+        loop {
+            let accepted = socket.accept();
             if self.stop.load(Ordering::Acquire) {
                 return;
             }
+            let (stream, from) = match accepted {
+                Ok(accepted) => accepted,
+                // Who knocked went away, or there is no descriptor for him now: others must still be let in.
+                Err(error) => {
+                    tracing::warn!(%error, "could not accept a connection for a first use");
+                    std::thread::sleep(Duration::from_millis(10));
+                    continue;
+                }
+            };
             let shared = Arc::clone(&self);
             // On a thread of its own, so that one who says nothing keeps nobody else waiting.
             let answering = std::thread::Builder::new().name("shmem-first-use".into()).spawn(move || {
@@ -198,12 +218,15 @@ impl Shared {
         }
         let theirs = read_ends(&mut stream, count)?;
         let engine = self.engine.upgrade().ok_or_else(|| io::Error::other("this PE has left the job"))?;
-        let connected = self.ends_for(pe).and_then(|own| self.connect(&engine, pe, &theirs).map(|()| own));
+        let connected = self.ends_for(pe).and_then(|own| self.connect(pe, &theirs).map(|()| own));
         match connected {
             Ok(own) => {
                 let mut answer = vec![0];
                 own.iter().for_each(|end| end.write(&mut answer));
-                stream.write_all(&answer)
+                stream.write_all(&answer)?;
+                stream.read_exact(&mut [0])?;
+                self.hand_over(&engine, pe);
+                Ok(())
             }
             Err(error) => {
                 let mut answer = vec![1];
@@ -225,18 +248,28 @@ impl Shared {
         Ok(state.ends.clone())
     }
 
-    /// Connects this side to `theirs`, unless it is.
-    fn connect(&self, engine: &Engine, pe: usize, theirs: &[End]) -> std::result::Result<(), VerbsError> {
+    /// Connects this side to `theirs`, unless it is. From then on it receives.
+    fn connect(&self, pe: usize, theirs: &[End]) -> std::result::Result<(), VerbsError> {
         let mut state = self.pairs[pe].state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.connected {
-            return Ok(());
+        if state.connected.is_none() {
+            let unconnected = std::mem::take(&mut state.unconnected);
+            let connect = |(own, other): (Unconnected, &End)| self.connector.connect(own, pe, *other);
+            state.connected = Some(unconnected.into_iter().zip(theirs).map(connect).collect());
         }
-        state.connected = true;
-        let unconnected = std::mem::take(&mut state.unconnected);
-        for ((link, own), other) in engine.links_to(pe).iter().zip(unconnected).zip(theirs) {
-            link.connected(self.connector.connect(own, pe, *other)?);
+        match &state.connected {
+            Some(Err(error)) => Err(error.clone()),
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// The other side receives: from now on this one sends.
+    fn hand_over(&self, engine: &Engine, pe: usize) {
+        let mut state = self.pairs[pe].state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Ok(made)) = &mut state.connected {
+            for (link, qp) in engine.links_to(pe).iter().zip(made.drain(..)) {
+                link.connected(qp);
+            }
+        }
     }
 }
 

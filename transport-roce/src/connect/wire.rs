@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use bytes::{Buf, BufMut, Bytes};
 
 /// Changes whenever what is sent, or the layout of the registered memory, does.
-pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 2;
 
 /// What a PE says of itself and its NIC.
 #[derive(Debug, Clone, PartialEq, Eq)]

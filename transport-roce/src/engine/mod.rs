@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 
 use transport_core::heap::HeapRange;
 use transport_core::memory::Region;
+use transport_core::transport::reached;
+use transport_core::wait::Doorbell;
 use transport_core::{Endpoint, Error, PeList, Result};
 
 pub(crate) use barrier::NicFlags;
@@ -34,6 +36,9 @@ use results::Results;
 use stages::Stages;
 
 use crate::verbs::{CompletionQueue, MemoryRegion, QueuePair, Remote};
+
+/// What a PE that goes without `finalize` says last, before the number of the barrier that it has left.
+pub(crate) const LEFT_AFTER: &str = ", after barrier ";
 
 /// What an engine knows of a peer.
 #[derive(Debug)]
@@ -94,6 +99,8 @@ pub(crate) struct Engine {
     /// The link of a peer that a large put goes to next.
     turn: AtomicU64,
     late: OnceLock<Box<dyn ConnectLate>>,
+    /// For each PE that went in good order, without `finalize`: the last barrier that it had left.
+    left_after: Box<[OnceLock<u32>]>,
     started: Instant,
 }
 
@@ -120,6 +127,7 @@ impl Engine {
         Ok(Self {
             links: (0..n_links).map(link).collect(),
             fenced: peers.iter().map(|_| AtomicU64::new(0)).collect(),
+            left_after: peers.iter().map(|_| OnceLock::new()).collect(),
             snapshots: Snapshots::new(n_links),
             memory,
             peers: peers.into(),
@@ -210,6 +218,21 @@ impl Engine {
     #[inline]
     fn local(&self, offset: u64) -> u64 {
         self.memory.address() + offset
+    }
+
+    /// Hears that `pe` is gone, and whether it says which barrier it had left before.
+    pub(crate) fn peer_left(&self, pe: usize, cause: &str) {
+        let said = cause.rsplit_once(LEFT_AFTER).and_then(|(_, epoch)| epoch.parse().ok());
+        if let (Some(epoch), Some(left)) = (said, self.left_after.get(pe)) {
+            let _ = left.set(epoch);
+        }
+        self.endpoint.failures().peer_lost(pe, cause);
+        self.ring();
+    }
+
+    /// Whether `pe` is gone, and had left barrier `epoch`: it owes nothing to it.
+    pub(crate) fn has_left(&self, pe: usize, epoch: u32) -> bool {
+        self.left_after.get(pe).and_then(OnceLock::get).is_some_and(|&last| reached(last, epoch))
     }
 
     /// Makes ready to reach `pe`.

@@ -17,8 +17,15 @@ impl Default for Stages {
 }
 
 impl Stages {
-    /// The piece whose turn it is, and what was last sent from it.
-    pub(super) fn next(&self) -> (usize, Option<(usize, u64)>) {
+    /// A piece that is free; without one, that whose turn it is, and what was last sent from it. So a peer that does not answer
+    /// keeps the pieces that were sent to it, and no others.
+    pub(super) fn next(&mut self, is_done: impl Fn(usize, u64) -> bool) -> (usize, Option<(usize, u64)>) {
+        for place in (self.next..STAGES).chain(0..self.next) {
+            if self.used[place].is_none_or(|(link, number)| is_done(link, number)) {
+                self.next = place;
+                return (place, None);
+            }
+        }
         (self.next, self.used[self.next])
     }
 

@@ -9,6 +9,7 @@ use transport_core::{Result, SignalOp};
 
 use super::layout::STAGE_LEN;
 use super::posting::{End, Posting};
+use super::stages::Stages;
 use super::{Engine, Link, span};
 
 /// From this size on, the puts to a peer with several links are spread over them.
@@ -98,11 +99,7 @@ impl Engine {
         for piece in data.chunks(STAGE_LEN as usize) {
             // Held until the request is posted, so that the pieces are used, and are free again, in turn.
             let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
-            let (stage, last_use) = stages.next();
-            if let Some((other, number)) = last_use {
-                let other = &self.links[other];
-                self.wait_here(OP, other.pe, || other.is_done(number))?;
-            }
+            let stage = self.free_stage(&mut stages, OP)?;
             let at = self.layout.stage(stage);
             self.region().write(at, piece);
             let mut posting = self.posting(link, OP)?;
@@ -150,17 +147,27 @@ impl Engine {
         // order holds.
         posting.end()?;
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
-        let (stage, last_use) = stages.next();
-        if let Some((other, number)) = last_use {
-            let other = &self.links[other];
-            self.wait_here(OP, other.pe, || other.is_done(number))?;
-        }
+        let stage = self.free_stage(&mut stages, OP)?;
         let at = self.layout.stage(stage);
         self.region().write(at, &value.to_ne_bytes());
         posting = self.posting(link, OP)?;
         posting.write(at, signal.offset(), 8, End::Signaled)?;
         stages.use_next(link.index, posting.end()?);
         Ok(())
+    }
+
+    /// A piece of registered memory that nothing is sent from any more; waits for one if there is none.
+    fn free_stage(&self, stages: &mut Stages, op: &'static str) -> Result<usize> {
+        let is_done = |link: usize, number| self.links[link].is_done(number);
+        let (stage, last_use) = stages.next(is_done);
+        let Some((link, number)) = last_use else { return Ok(stage) };
+        self.progress();
+        let (stage, last_use) = stages.next(is_done);
+        if last_use.is_some() {
+            let link = &self.links[link];
+            self.wait_here(op, link.pe, || link.is_done(number))?;
+        }
+        Ok(stage)
     }
 
     /// Orders puts: on one link that is the NIC's own order; between several links of a peer, the next post there waits.
