@@ -374,7 +374,7 @@ fn is_barrier_partner(a: usize, b: usize, n_pes: usize) -> bool {
 
 /// A round trip takes 2 to 30 us, which is longer than a look at memory; with more PEs than cores, others need the core.
 fn wait_policy(local_pes: usize, cores: usize) -> WaitPolicy {
-    let spin = if local_pes <= cores { 1000 } else { 4 };
+    let spin = if local_pes <= cores { 50 } else { 1 };
     WaitPolicy { spin, yields: 2000, sleep: Duration::from_millis(20) }
 }
 

@@ -17,8 +17,8 @@ use crate::engine::{Answer, Engine, LEFT_AFTER, NicFlags};
 const GRACE: Duration = Duration::from_millis(100);
 /// How long a PE that failed to arrive may take to tell how far it is: it answers by its NIC alone.
 const ASK: Duration = Duration::from_secs(1);
-/// Looks at a word to one at the completion queue.
-const LOOKS: u32 = 16;
+/// Looks at a word that another PE's NIC writes, to one at the completion queue.
+const LOOKS: u32 = 64;
 /// How long a PE that goes without `finalize` waits for what it has sent.
 const LAST: Duration = Duration::from_millis(300);
 
@@ -243,7 +243,12 @@ impl Transport for Roce {
             let owes_nothing = engine.has_left(pe, turn.epoch());
             !engine.has_failed() && (owes_nothing || lost_at.get_or_init(Instant::now).elapsed() < GRACE)
         };
-        let ready = || if flags.is_quiet() { turn.advance() } else { None };
+        let ready = || {
+            if !flags.is_quiet() {
+                return None;
+            }
+            (0..LOOKS).find_map(|_| turn.advance())
+        };
         let waited = self
             .wait_until(OP, ready, may_still_come, |after| self.late_barrier(after, PeList::default()))
             .await;
@@ -283,17 +288,15 @@ impl Transport for Roce {
             let (found, expected) = (cell.load(Ordering::Acquire), format!("{} {value:#x}", cmp.symbol()));
             Error::SignalTimeout { op: OP, my_pe, offset, value: found, expected, after }
         };
-        let mut looks = 0_u32;
         let ready = || {
-            let found = cell.load(Ordering::Acquire);
-            if cmp.holds(found, value) {
-                return Some(found);
+            for _ in 0..LOOKS {
+                let found = cell.load(Ordering::Acquire);
+                if cmp.holds(found, value) {
+                    return Some(found);
+                }
             }
             // Failures of own requests show only there; but that look is dear, and the word comes without it.
-            looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(LOOKS) {
-                engine.progress();
-            }
+            engine.progress();
             None
         };
         self.wait_until(OP, ready, |_| false, late).await

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panics")]
 
+mod backends;
 mod bad_input;
 mod harness;
 mod kills;

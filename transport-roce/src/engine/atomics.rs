@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use transport_core::transport::Word;
 
 use super::Engine;
-use super::posting::{End, Posting};
+use super::posting::{End, Posting, Requests};
 use super::results::Answer;
 
 impl Engine {
@@ -29,8 +29,10 @@ impl Engine {
         answer: &mut Answer<'_>,
         make: impl FnOnce(&mut Posting<'_>) -> transport_core::Result<()>,
     ) -> bool {
-        let link = self.first_link(word.pe());
-        let Some(mut posting) = Posting::try_begin(self, link, "atomic", 1, true) else { return false };
+        let (link, mut chain) = (self.first_link(word.pe()), Requests::new());
+        let Some(mut posting) = Posting::try_begin(self, link, &mut chain, "atomic", 1, true) else {
+            return false;
+        };
         match make(&mut posting).and_then(|()| posting.end()) {
             Ok(number) => {
                 answer.written_by(link.index, number);
@@ -45,7 +47,8 @@ impl Engine {
     /// asked.
     pub(crate) fn ask_entered(&self, pe: usize) -> Option<u64> {
         let (entered, copy) = (self.layout.entered(), self.layout.entered_copy(pe));
-        let mut posting = Posting::try_begin(self, self.first_link(pe), "barrier_all", 1, false)?;
+        let (link, mut chain) = (self.first_link(pe), Requests::new());
+        let mut posting = Posting::try_begin(self, link, &mut chain, "barrier_all", 1, false)?;
         posting.read(entered, copy, 4, End::Signaled).and_then(|()| posting.end()).ok()
     }
 

@@ -7,7 +7,7 @@ use transport_core::transport::{BarrierFlags, Dissemination};
 use transport_core::wait::Doorbell;
 
 use super::Engine;
-use super::posting::{End, Posting};
+use super::posting::{End, Posting, Requests};
 use super::quiet::Snapshot;
 
 /// The flags of this PE and those that it sends.
@@ -65,7 +65,8 @@ impl BarrierFlags for NicFlags {
         if !inline && !link.is_done(sent.load(Ordering::Relaxed)) {
             return false;
         }
-        let Some(mut posting) = Posting::try_begin(engine, link, OP, 1, false) else {
+        let mut chain = Requests::new();
+        let Some(mut posting) = Posting::try_begin(engine, link, &mut chain, OP, 1, false) else {
             // What would make room may be complete.
             engine.progress();
             return false;

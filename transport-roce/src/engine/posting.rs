@@ -8,8 +8,8 @@ use super::link::{Link, Queue};
 use super::{Engine, request};
 use crate::verbs::{Chain, Flags, LocalBytes, QueuePair};
 
-/// Requests to one doorbell.
-const CHAIN: usize = 8;
+/// Requests to one doorbell, on the stack of who posts.
+pub(crate) type Requests = Chain<8>;
 
 /// Requests being made for one link. Nobody else posts there until it ends.
 pub(crate) struct Posting<'e> {
@@ -17,7 +17,8 @@ pub(crate) struct Posting<'e> {
     link: &'e Link,
     qp: &'e QueuePair,
     queue: MutexGuard<'e, Queue>,
-    chain: Chain<CHAIN>,
+    /// Not in here: it is large, and a posting is moved.
+    chain: &'e mut Requests,
     op: &'static str,
     /// The number of the request that is made next.
     next: u64,
@@ -34,9 +35,14 @@ pub(crate) struct Posting<'e> {
 impl<'e> Posting<'e> {
     /// Begins; the link is connected first if it is not. The user's quiet will wait for what is posted.
     #[inline]
-    pub(crate) fn begin(engine: &'e Engine, link: &'e Link, op: &'static str) -> Result<Self> {
+    pub(crate) fn begin(
+        engine: &'e Engine,
+        link: &'e Link,
+        chain: &'e mut Requests,
+        op: &'static str,
+    ) -> Result<Self> {
         let qp = engine.queue_pair(link, op)?;
-        Ok(Self::over(engine, link, qp, link.lock(), op, true))
+        Ok(Self::over(engine, (link, qp, link.lock()), chain, op, true))
     }
 
     /// Begins if the link is connected, nobody else posts, and `requests` can be posted now. A quiet waits for them if `needed`.
@@ -44,28 +50,28 @@ impl<'e> Posting<'e> {
     pub(crate) fn try_begin(
         engine: &'e Engine,
         link: &'e Link,
+        chain: &'e mut Requests,
         op: &'static str,
         requests: u64,
         needed: bool,
     ) -> Option<Self> {
         let (qp, queue) = (link.qp()?, link.try_lock()?);
         let room = engine.limits.depth - queue.next.wrapping_sub(link.done());
-        (requests <= room).then(|| Self::over(engine, link, qp, queue, op, needed))
+        (requests <= room).then(|| Self::over(engine, (link, qp, queue), chain, op, needed))
     }
 
     #[inline]
     fn over(
         engine: &'e Engine,
-        link: &'e Link,
-        qp: &'e QueuePair,
-        queue: MutexGuard<'e, Queue>,
+        (link, qp, queue): (&'e Link, &'e QueuePair, MutexGuard<'e, Queue>),
+        chain: &'e mut Requests,
         op: &'static str,
         needed: bool,
     ) -> Self {
         let next = queue.next;
         let (signaled, was_idle) = (link.signaled(), link.is_done(next));
         let awaited = link.is_awaited(next, 2 * engine.limits.signal_every);
-        Self { engine, link, qp, queue, chain: Chain::new(), op, next, signaled, was_idle, awaited, needed }
+        Self { engine, link, qp, queue, chain, op, next, signaled, was_idle, awaited, needed }
     }
 
     /// Whether nothing was under way on this link.
@@ -211,7 +217,7 @@ impl<'e> Posting<'e> {
         // SAFETY: local addresses are in the heap, by a checked range or the layout, and the heap stays registered while there
         // are queue pairs: the engine drops them first. What a Read or an atomic writes is shared memory, of which nobody
         // holds a reference. Inline bytes are borrowed for as long as this posting.
-        let posted = unsafe { self.qp.post(&mut self.chain) };
+        let posted = unsafe { self.qp.post(self.chain) };
         match posted {
             Ok(()) => {
                 self.link.posted(&mut self.queue, self.next, self.signaled, self.needed);

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use transport_core::PeList;
 
 use super::Engine;
-use super::posting::Posting;
+use super::posting::{Posting, Requests};
 
 /// What was posted on each link at some moment, and how much of it is complete.
 #[derive(Debug)]
@@ -131,7 +131,10 @@ impl Engine {
             return true;
         }
         // Without room there are others under way that tell, so that there will be room.
-        let Some(mut posting) = Posting::try_begin(self, link, "quiet", 1, true) else { return false };
+        let mut chain = Requests::new();
+        let Some(mut posting) = Posting::try_begin(self, link, &mut chain, "quiet", 1, true) else {
+            return false;
+        };
         // A failure is noted, and makes all before it complete.
         let _ = posting.flush().and_then(|()| posting.end());
         true

@@ -8,7 +8,7 @@ use transport_core::transport::{Remote, Transfer, Word};
 use transport_core::{Result, SignalOp};
 
 use super::layout::STAGE_LEN;
-use super::posting::{End, Posting};
+use super::posting::{End, Posting, Requests};
 use super::stages::Stages;
 use super::{Engine, Link, span};
 
@@ -29,11 +29,16 @@ impl Engine {
 
     /// Begins to post to `link`, after what a fence has ordered before.
     #[inline]
-    fn posting<'e>(&'e self, link: &'e Link, op: &'static str) -> Result<Posting<'e>> {
+    fn posting<'e>(
+        &'e self,
+        link: &'e Link,
+        chain: &'e mut Requests,
+        op: &'static str,
+    ) -> Result<Posting<'e>> {
         if self.limits.per_peer > 1 {
             self.keep_fence(link, op)?;
         }
-        Posting::begin(self, link, op)
+        Posting::begin(self, link, chain, op)
     }
 
     /// A put.
@@ -41,7 +46,8 @@ impl Engine {
     pub(crate) fn put(&self, put: Transfer) -> Result<()> {
         const OP: &str = "put_nbi";
         let ((src, len), (dst, _)) = (span(put.local()), span(put.remote()));
-        let mut posting = self.posting(self.link_for(put.pe(), len), OP)?;
+        let mut chain = Requests::new();
+        let mut posting = self.posting(self.link_for(put.pe(), len), &mut chain, OP)?;
         if put.pe() == self.endpoint.my_pe() && posting.was_idle() {
             // To itself it is a copy, unless that could overtake a signal or an atomic on its way through the NIC.
             self.region().copy_from(dst, self.region(), src, len);
@@ -71,7 +77,8 @@ impl Engine {
     pub(crate) fn get(&self, get: Transfer) -> Result<()> {
         const OP: &str = "get_nbi";
         let ((mut dst, mut len), (mut src, _)) = (span(get.local()), span(get.remote()));
-        let mut posting = self.posting(self.link_for(get.pe(), len), OP)?;
+        let mut chain = Requests::new();
+        let mut posting = self.posting(self.link_for(get.pe(), len), &mut chain, OP)?;
         if get.pe() == self.endpoint.my_pe() && posting.was_idle() {
             self.region().copy_from(dst, self.region(), src, len);
             return Ok(());
@@ -90,9 +97,9 @@ impl Engine {
     pub(crate) fn put_bytes(&self, to: Remote, data: &Bytes) -> Result<()> {
         const OP: &str = "put_bytes_nbi";
         let (mut dst, len) = span(to.range());
-        let link = self.link_for(to.pe(), len);
+        let (link, mut chain) = (self.link_for(to.pe(), len), Requests::new());
         if len <= self.limits.inline {
-            let mut posting = self.posting(link, OP)?;
+            let mut posting = self.posting(link, &mut chain, OP)?;
             posting.write_inline(data, dst, End::Last)?;
             return posting.end().map(drop);
         }
@@ -102,7 +109,7 @@ impl Engine {
             let stage = self.free_stage(&mut stages, OP)?;
             let at = self.layout.stage(stage);
             self.region().write(at, piece);
-            let mut posting = self.posting(link, OP)?;
+            let mut posting = self.posting(link, &mut chain, OP)?;
             posting.write(at, dst, piece.len() as u64, End::Signaled)?;
             stages.use_next(link.index, posting.end()?);
             dst += piece.len() as u64;
@@ -116,7 +123,8 @@ impl Engine {
         // It outlives the posting, which borrows it.
         let value;
         let link = self.link_for(signal.pe(), put.map_or(0, |put| put.local().len()));
-        let mut posting = self.posting(link, OP)?;
+        let mut chain = Requests::new();
+        let mut posting = self.posting(link, &mut chain, OP)?;
         if let Some(put) = put {
             let ((src, len), (dst, _)) = (span(put.local()), span(put.remote()));
             if put.pe() == self.endpoint.my_pe() && posting.was_idle() {
@@ -140,7 +148,7 @@ impl Engine {
     }
 
     /// A signal that sets, on a device that sends nothing inline: the value is sent from a piece of registered memory.
-    fn set_from_stage<'e>(&'e self, mut posting: Posting<'e>, signal: Word, value: u64) -> Result<()> {
+    fn set_from_stage(&self, posting: Posting<'_>, signal: Word, value: u64) -> Result<()> {
         const OP: &str = "put_signal_nbi";
         let link = posting.link();
         // In the order of all other calls: first a piece, then the link. The data before it is posted, so that the link's
@@ -150,7 +158,8 @@ impl Engine {
         let stage = self.free_stage(&mut stages, OP)?;
         let at = self.layout.stage(stage);
         self.region().write(at, &value.to_ne_bytes());
-        posting = self.posting(link, OP)?;
+        let mut chain = Requests::new();
+        let mut posting = self.posting(link, &mut chain, OP)?;
         posting.write(at, signal.offset(), 8, End::Signaled)?;
         stages.use_next(link.index, posting.end()?);
         Ok(())
