@@ -15,6 +15,7 @@ packages_wanted=(
   /etc/libibverbs.d/rxe.driver=ibverbs-providers
   ib_write_lat=perftest
   strace=strace
+  strip=binutils
 )
 
 packages_missing() {

@@ -23,7 +23,8 @@ programs_build_tests() { # DIR
   # Lines such as: Executable tests/ends.rs (target/debug/deps/ends-0123456789abcdef)
   sed -n 's/^ *Executable .*(\(.*\))$/\1/p' <<<"$built" | while read -r file; do
     name=$(basename "$file")
-    (cd "$workspace" && cp "$file" "$1/${name%-*}")
+    # What debuggers need would be nine tenths of the image, which lies in the machine's memory.
+    (cd "$workspace" && strip -o "$1/${name%-*}" "$file")
   done
 }
 

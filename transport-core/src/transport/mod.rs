@@ -200,8 +200,9 @@ pub trait Transport: Send + Sync + 'static {
         }
     }
 
-    /// Changes a word of `pe` in one step and answers what it was. Atomic against every other atomic and signal on that
-    /// word, of any PE, its own too.
+    /// Changes a word of `pe` in one step and answers what it was. Atomic against every other atomic, and every signal that
+    /// adds, on that word, of any PE, its own too. A signal that [sets](SignalOp::Set) is a store: NICs do not order it against
+    /// atomics under way on the same word, so the program does (by a wait, a fence, or a quiet between).
     ///
     /// # Errors
     ///

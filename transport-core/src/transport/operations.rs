@@ -83,7 +83,7 @@ impl Word {
 /// How a signal changes its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalOp {
-    /// The word becomes this.
+    /// The word becomes this: a store of all 8 bytes at once.
     Set(u64),
     /// This is added, wrapping.
     Add(u64),
