@@ -59,36 +59,37 @@ impl Engine {
 
     /// Writes of as many messages as the NIC needs for `len` bytes, the last of which is the `end`.
     #[inline]
-    fn write_all(
+    fn write_all(&self, posting: &mut Posting<'_>, (src, dst, len): (u64, u64, u64), end: End) -> Result<()> {
+        self.in_messages(len, end, |at, len, end| posting.write(src + at, dst + at, len, end))
+    }
+
+    /// Calls `make` with start, length and place of each message that the NIC needs for `len` bytes.
+    #[inline]
+    fn in_messages(
         &self,
-        posting: &mut Posting<'_>,
-        (mut src, mut dst, mut len): (u64, u64, u64),
+        len: u64,
         end: End,
+        mut make: impl FnMut(u64, u64, End) -> Result<()>,
     ) -> Result<()> {
-        while len > self.limits.message {
-            posting.write(src, dst, self.limits.message, End::More)?;
-            (src, dst) = (src + self.limits.message, dst + self.limits.message);
-            len -= self.limits.message;
+        let (mut at, message) = (0, self.limits.message);
+        while len - at > message {
+            make(at, message, End::More)?;
+            at += message;
         }
-        posting.write(src, dst, len, end)
+        make(at, len - at, end)
     }
 
     /// A get.
     pub(crate) fn get(&self, get: Transfer) -> Result<()> {
         const OP: &str = "get_nbi";
-        let ((mut dst, mut len), (mut src, _)) = (span(get.local()), span(get.remote()));
+        let ((dst, len), (src, _)) = (span(get.local()), span(get.remote()));
         let mut chain = Requests::new();
         let mut posting = self.posting(self.link_for(get.pe(), len), &mut chain, OP)?;
         if get.pe() == self.endpoint.my_pe() && posting.was_idle() {
             self.region().copy_from(dst, self.region(), src, len);
             return Ok(());
         }
-        while len > self.limits.message {
-            posting.read(src, dst, self.limits.message, End::More)?;
-            (src, dst) = (src + self.limits.message, dst + self.limits.message);
-            len -= self.limits.message;
-        }
-        posting.read(src, dst, len, End::Last)?;
+        self.in_messages(len, End::Last, |at, len, end| posting.read(src + at, dst + at, len, end))?;
         posting.end().map(drop)
     }
 
