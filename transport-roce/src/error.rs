@@ -128,9 +128,9 @@ pub enum RoceError {
 
     /// The connections took too long.
     #[error(
-        "PE {my_pe}: not all connections were made within {after:?}: {missing} are left. The NIC asks the network for each peer's \
-         address; is the peer's interface up, and the network between the NICs the right one? SHMEM_TIMEOUT (--timeout) sets \
-         the limit"
+        "PE {my_pe}: the start took longer than {after:?}, and there is no connection to {missing} yet. If others came late, raise the \
+         limit by SHMEM_TIMEOUT (--timeout). Else: the NIC asks the network for each peer's address; is the peer's interface \
+         up, and the network between the NICs the right one?"
     )]
     ConnectTimeout {
         /// The PE.

@@ -31,6 +31,10 @@ const FEWEST_REQUESTS: u32 = 16;
 /// The largest message, whatever a device says: lengths of requests have 32 bits.
 const LARGEST_MESSAGE: u64 = 1 << 30;
 
+/// The same for devices without hardware: Soft-RoCE is told that a message has arrived only at its end, and gives up after so many
+/// losses in one message, so that a large one would not survive a network that loses packets.
+const LARGEST_SOFTWARE_MESSAGE: u64 = 64 << 10;
+
 type Result<T> = std::result::Result<T, RoceError>;
 
 /// Joins this process to its job over RoCE NICs, after a rendezvous has been made.
@@ -159,10 +163,10 @@ impl Fabric {
                 FirstUse::start(&engine, Arc::clone(&connector), listener, listeners, (token, per_peer));
             engine.connects_late(Box::new(late.map_err(system("answer who connects on first use"))?));
         }
-        let wanted = wanted(my_pe, made.unconnected, &offers, per_peer);
+        let (wanted, limit) = (wanted(my_pe, made.unconnected, &offers, per_peer), self.timeout);
         let connecting = {
             let (engine, connector) = (Arc::clone(&engine), Arc::clone(&connector));
-            on_thread("shmem-nic", move || connect_all(&engine, &connector, wanted, deadline))
+            on_thread("shmem-nic", move || connect_all(&engine, &connector, wanted, (deadline, limit)))
         };
         connecting.map_err(system("start a thread"))?.await.map_err(system("connect"))??;
         // Nobody sends before everybody can receive.
@@ -253,7 +257,7 @@ impl Fabric {
             depth: depth.into(),
             signal_every: self.settings.signal_every.value.min(depth / 2).into(),
             inline: inline.min(INLINE).into(),
-            message: message.min(LARGEST_MESSAGE),
+            message: message.min(if connector.software { LARGEST_SOFTWARE_MESSAGE } else { LARGEST_MESSAGE }),
             per_peer,
         };
         let granted = unconnected.iter().flatten().map(|made| made.qp.max_requests()).min();
@@ -327,6 +331,8 @@ impl Fabric {
             limits,
             place: place(my_pe),
             port: made.connector.choice.port,
+            gid: (made.connector.choice.gid.index, made.connector.choice.gid.gid),
+            patience: self.settings.patience(made.connector.software),
             first_number: self.first_number,
         });
         let engine = engine.map_err(|source| RoceError::System { my_pe, step: "make an event", source })?;

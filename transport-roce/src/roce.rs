@@ -16,7 +16,7 @@ use crate::engine::{Answer, Engine, LEFT_AFTER, NicFlags};
 /// How long a barrier that a PE was lost in goes on: its flags may be there already, or on their way.
 const GRACE: Duration = Duration::from_millis(100);
 /// How long a PE that failed to arrive may take to tell how far it is: it answers by its NIC alone.
-const ASK: Duration = Duration::from_secs(1);
+const ASK: Duration = Duration::from_millis(600);
 /// Looks at a word that another PE's NIC writes, to one at the completion queue.
 const LOOKS: u32 = 64;
 /// How long a PE that goes without `finalize` waits for what it has sent.
@@ -82,19 +82,23 @@ impl Roce {
         let heard = |&(pe, number): &(usize, Option<u64>)| {
             number.is_some_and(|number| engine.first_link(pe).is_done(number))
         };
+        // Most likely it gave up for the same reason a moment ago, and can say nothing of itself any more.
+        let is_lost = |pe: usize| engine.endpoint().failures().check_peer("barrier_all", pe).is_err();
         let ready = || {
             engine.progress();
             for (pe, number) in asked.iter_mut().filter(|one| one.1.is_none()) {
                 // Not if it is not connected, or its queue is full: perhaps at the next look.
                 *number = engine.ask_entered(*pe);
             }
-            (asked.iter().all(heard) || since.elapsed() > ASK).then_some(())
+            (asked.iter().all(|one| heard(one) || is_lost(one.0)) || since.elapsed() > ASK).then_some(())
         };
-        // The peers that are lost have not entered; who else is late is still worth knowing.
         let _ = self
             .wait_until("barrier_all", ready, |_| true, |after| self.late_barrier(after, PeList::default()))
             .await;
-        let absent = |one: &&(usize, Option<u64>)| !heard(one) || !reached(engine.entered_of(one.0), epoch);
+        let absent = |one: &&(usize, Option<u64>)| match heard(one) {
+            true => !reached(engine.entered_of(one.0), epoch),
+            false => !is_lost(one.0),
+        };
         asked.iter().filter(absent).map(|one| one.0).collect()
     }
 

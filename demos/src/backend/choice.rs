@@ -45,6 +45,10 @@ pub fn choose(config: &JobConfig, options: &JobOptions) -> Result<Choice, StartE
         let backend = known.ok_or_else(|| no_such(name, config))?;
         return Ok(Choice { backend, reason: config.backend.source.to_string(), skipped: Vec::new() });
     }
+    // Who names a NIC means it.
+    if let Some(roce) = BACKENDS.iter().copied().find(|&known| known == ROCE && options.device.is_some()) {
+        return Ok(Choice { backend: roce, reason: "--device names a NIC".to_owned(), skipped: Vec::new() });
+    }
     let here = options.pes_here.or(config.local_n_pes.value);
     let n_pes = config.n_pes.value;
     let several_hosts = here.is_some_and(|here| here < n_pes);
@@ -69,6 +73,7 @@ pub fn choose(config: &JobConfig, options: &JobOptions) -> Result<Choice, StartE
 }
 
 const LOOPBACK: &str = "loopback";
+const ROCE: &str = "roce";
 
 pub(super) fn no_such(name: &str, config: &JobConfig) -> StartError {
     StartError::NoSuchBackend { name: name.to_owned(), origin: config.backend.source.to_string() }

@@ -97,6 +97,13 @@ pub fn run<J: Job>(config: &JobConfig, options: &JobOptions, job: J) -> Result<J
     for skipped in &skipped {
         tracing::info!("backend {skipped}");
     }
+    let names_nic =
+        options.device.is_some() || std::env::var_os("SHMEM_NIC").is_some_and(|nic| !nic.is_empty());
+    if names_nic && backend != "roce" {
+        tracing::warn!(
+            "a NIC is named, but the backend is {backend}, which uses none; choose by --backend roce"
+        );
+    }
     match backend {
         #[cfg(feature = "loopback")]
         transport_loopback::Loopback::BACKEND => Ok(job.run(loopback::join(config)?)),

@@ -46,6 +46,7 @@ macro_rules! __conformance_cases {
             get get_many_in_flight [];
             get get_to_self [];
             order fence_orders_puts [];
+            order fence_orders_atomics [];
             order fence_in_a_stream [];
             order quiet_orders_puts [];
             signal put_signal_after_its_data [];

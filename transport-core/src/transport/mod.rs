@@ -160,7 +160,7 @@ pub trait Transport: Send + Sync + 'static {
         self.post_put_signal(put, signal, op)
     }
 
-    /// Orders: puts to a PE that are posted after it are seen there after those posted before.
+    /// Orders: puts, signals and atomics to a PE that are posted after it are seen there after those posted before.
     ///
     /// # Errors
     ///

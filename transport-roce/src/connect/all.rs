@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::connector::{Connector, Unconnected};
 use super::wire::End;
@@ -21,15 +21,15 @@ pub(crate) struct Wanted {
     pub(crate) other: End,
 }
 
-/// Connects all of `wanted`; blocks until it is done, or until `deadline`.
+/// Connects all of `wanted`; blocks until it is done, or until the deadline, which is the end of a limit that began earlier.
 pub(crate) fn connect_all(
     engine: &Arc<Engine>,
     connector: &Arc<Connector>,
     wanted: Vec<Wanted>,
-    deadline: Instant,
+    (deadline, limit): (Instant, Duration),
 ) -> Result<(), RoceError> {
     let my_pe = engine.endpoint().my_pe();
-    let (links, started) = (wanted.len(), Instant::now());
+    let links = wanted.len();
     let wanted: Arc<[_]> = wanted.into_iter().map(|wanted| Mutex::new(Some(wanted))).collect();
     let (done, results) = mpsc::channel();
     let next = Arc::new(AtomicUsize::new(0));
@@ -60,7 +60,7 @@ pub(crate) fn connect_all(
             Ok(connected) => connected.map_err(|source| RoceError::Verbs { my_pe, source })?,
             Err(_) => {
                 let missing = engine.unconnected();
-                return Err(RoceError::ConnectTimeout { my_pe, after: started.elapsed(), missing });
+                return Err(RoceError::ConnectTimeout { my_pe, after: limit, missing });
             }
         }
     }

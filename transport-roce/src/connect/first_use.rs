@@ -5,7 +5,7 @@
 //! be lost: who asked, when the answer is there; who answered, when the other says so.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -41,9 +41,7 @@ impl Listener {
     /// On the address by which this PE reaches the rendezvous.
     pub(crate) fn open(rendezvous: SocketAddr) -> io::Result<Self> {
         let ip = towards(rendezvous).unwrap_or(rendezvous.ip());
-        let any: IpAddr =
-            if ip.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        let socket = TcpListener::bind((any, 0))?;
+        let socket = TcpListener::bind((ip, 0))?;
         let address = SocketAddr::new(ip, socket.local_addr()?.port());
         Ok(Self { socket, address })
     }

@@ -30,6 +30,9 @@ impl Engine {
         make: impl FnOnce(&mut Posting<'_>) -> transport_core::Result<()>,
     ) -> bool {
         let (link, mut chain) = (self.first_link(word.pe()), Requests::new());
+        if !self.is_fence_kept(link) {
+            return false;
+        }
         let Some(mut posting) = Posting::try_begin(self, link, &mut chain, "atomic", 1, true) else {
             return false;
         };

@@ -63,6 +63,7 @@ impl BarrierFlags for NicFlags {
         let sent = &self.sent[round as usize];
         // The word that it is sent from is in use until the last Write from there is complete.
         if !inline && !link.is_done(sent.load(Ordering::Relaxed)) {
+            engine.progress();
             return false;
         }
         let mut chain = Requests::new();

@@ -10,11 +10,14 @@ use transport_core::{Error, Result};
 use super::link::Link;
 use super::{Engine, request};
 use crate::error::RoceError;
+use crate::nic::Gid;
 use crate::roce::Roce;
 use crate::verbs::{PortState, PostError, Status, VerbsError, WorkCompletion};
 
 /// The status of a request that an earlier one's failure swept away (IBV_WC_WR_FLUSH_ERR).
 const FLUSHED: u32 = 5;
+/// The status of a request that was sent again and again without an answer (IBV_WC_RETRY_EXC_ERR).
+const NO_ANSWER: u32 = 12;
 /// Completions that are taken at a time.
 const BATCH: usize = 16;
 
@@ -86,18 +89,31 @@ impl Engine {
             .qp()
             .and_then(|qp| qp.state().ok())
             .map_or_else(String::new, |state| format!(", its queue pair is in state {state}"));
-        // That says more than any status of a request.
-        let port = match self.cq.context().port(self.port).map(|port| port.state) {
-            Ok(PortState::Active) => String::new(),
-            Ok(state) => format!("this side's port is {state} now: look at the cable and at `ip link`; "),
-            Err(error) => format!("{error}; "),
-        };
+        let advice = self.own_trouble().unwrap_or_else(|| match status.code() {
+            NO_ANSWER => format!("{}; {}", self.patience, status.advice()),
+            _ => status.advice().to_owned(),
+        });
         let cause = format!(
-            "a request from {} to {to} ended with {status}, vendor code {vendor:#x}{state}; {port}{}",
-            self.place,
-            status.advice()
+            "a request from {} to {to} ended with {status}, vendor code {vendor:#x}{state}; {advice}",
+            self.place
         );
         self.fail(link.pe, &cause);
+    }
+
+    /// What is wrong with this side's own port, if something is: that says more than the status of any request.
+    fn own_trouble(&self) -> Option<String> {
+        let (context, port, (index, gid)) = (self.cq.context(), self.port, self.gid);
+        match context.port(port).map(|port| port.state) {
+            Ok(PortState::Active) => {}
+            Ok(state) => {
+                return Some(format!("this side's port is {state} now: look at the cable and at `ip link`"));
+            }
+            Err(error) => return Some(error.to_string()),
+        }
+        let same = context.gid(port, index).is_ok_and(|now| now.is_some_and(|now| Gid(now.gid) == gid));
+        (!same).then(|| {
+            format!("this side's GID {index} ({gid}) is gone: was the interface's IP address taken away?")
+        })
     }
 
     #[cold]

@@ -35,6 +35,7 @@ pub(crate) use results::Answer;
 use results::Results;
 use stages::Stages;
 
+use crate::nic::Gid;
 use crate::verbs::{CompletionQueue, MemoryRegion, QueuePair, Remote};
 
 /// What a PE that goes without `finalize` says last, before the number of the barrier that it has left.
@@ -83,8 +84,11 @@ pub(crate) struct Engine {
     limits: Limits,
     /// For messages: this PE's own NIC.
     place: String,
-    /// Its port.
+    /// Its port, and the GID that it was chosen with.
     port: u8,
+    gid: (u32, Gid),
+    /// For messages: how long an answer is waited for.
+    patience: String,
     cq: Arc<CompletionQueue>,
     polled: Mutex<Polled>,
     results: Results,
@@ -114,6 +118,8 @@ pub(crate) struct Parts {
     pub(crate) limits: Limits,
     pub(crate) place: String,
     pub(crate) port: u8,
+    pub(crate) gid: (u32, Gid),
+    pub(crate) patience: String,
     /// The number of the first request of each link.
     pub(crate) first_number: u64,
 }
@@ -121,7 +127,8 @@ pub(crate) struct Parts {
 impl Engine {
     /// With links that are not connected.
     pub(crate) fn new(parts: Parts) -> std::io::Result<Self> {
-        let Parts { endpoint, memory, peers, cq, layout, limits, place, port, first_number } = parts;
+        let Parts { endpoint, memory, peers, cq, layout, limits, place, port, gid, patience, first_number } =
+            parts;
         let n_links = peers.len() * limits.per_peer;
         let link = |index| Link::new(index, index / limits.per_peer, first_number);
         Ok(Self {
@@ -136,6 +143,8 @@ impl Engine {
             limits,
             place,
             port,
+            gid,
+            patience,
             cq,
             polled: Mutex::default(),
             results: Results::default(),

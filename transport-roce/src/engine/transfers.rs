@@ -187,17 +187,29 @@ impl Engine {
         }
     }
 
-    /// Before the first request to a peer after a fence: what was posted on its other links is complete.
-    fn keep_fence(&self, link: &Link, op: &'static str) -> Result<()> {
+    /// Whether what a fence orders before a request on `link` is complete; takes completions.
+    pub(super) fn is_fence_kept(&self, link: &Link) -> bool {
         let (fences, kept) = (self.fences.load(Ordering::Acquire), &self.fenced[link.pe]);
-        if kept.load(Ordering::Acquire) == fences {
-            return Ok(());
+        if self.limits.per_peer == 1 || kept.load(Ordering::Acquire) == fences {
+            return true;
         }
-        for other in self.links_to(link.pe) {
+        let complete = |other: &Link| {
             let number = other.needed();
-            self.wait_here(op, other.pe, || self.ask(other.index, number) && other.is_done(number))?;
+            self.ask(other.index, number) && other.is_done(number)
+        };
+        if !self.links_to(link.pe).iter().all(complete) {
+            self.progress();
+            return false;
         }
         kept.store(fences, Ordering::Release);
-        Ok(())
+        true
+    }
+
+    /// Before the first request to a peer after a fence: what was posted on its other links is complete.
+    fn keep_fence(&self, link: &Link, op: &'static str) -> Result<()> {
+        if self.fenced[link.pe].load(Ordering::Acquire) == self.fences.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.wait_here(op, link.pe, || self.is_fence_kept(link))
     }
 }

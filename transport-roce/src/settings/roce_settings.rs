@@ -109,6 +109,16 @@ impl RoceSettings {
         if software && by_default { DEFAULT_RETRY_COUNT - 1 } else { self.retry_count.value }
     }
 
+    /// For messages: how long an answer is waited for, and what sets that.
+    pub(crate) fn patience(&self, software: bool) -> String {
+        let (retries, each) = (self.retries(software), self.answer_time());
+        format!(
+            "it was sent {} times, {each:.3?} apart (SHMEM_ROCE_RETRY {retries}, SHMEM_ROCE_TIMEOUT {})",
+            u32::from(retries) + 1,
+            self.timeout.value
+        )
+    }
+
     fn rows(&self) -> [(&'static str, String, &Source); 13] {
         fn row<T: fmt::Display>(key: Key, setting: &Setting<T>) -> (&'static str, String, &Source) {
             (key.title(), setting.value.to_string(), &setting.source)

@@ -1,7 +1,7 @@
 //! The library itself, loaded once, and the devices that it knows.
 
 use std::ffi::CStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -137,9 +137,24 @@ impl Device {
         let context = unsafe { (library.symbols.ibv_open_device)(self.device.as_ptr()) };
         match NonNull::new(context) {
             Some(context) => Ok(Arc::new(Context::new(Arc::clone(library), context, self.name.clone()))),
-            None => Err(open_error(self.name.clone(), Errno::last())),
+            None => {
+                let said = Errno::last();
+                Err(open_error(self.name.clone(), file_error(&self.name).unwrap_or(said)))
+            }
         }
     }
+}
+
+/// Why the device's file cannot be opened, if that is it: the library says that there is none, whatever the system said.
+fn file_error(device: &str) -> Option<Errno> {
+    let all = std::fs::read_dir("/sys/class/infiniband_verbs").ok()?;
+    let is_its = |of: &std::fs::DirEntry| {
+        std::fs::read_to_string(of.path().join("ibdev")).is_ok_and(|name| name.trim() == device)
+    };
+    let file = all.flatten().find(is_its)?.file_name();
+    let opened =
+        std::fs::File::options().read(true).write(true).open(Path::new("/dev/infiniband").join(file));
+    opened.err()?.raw_os_error().map(Errno)
 }
 
 fn open_error(device: String, errno: Errno) -> VerbsError {

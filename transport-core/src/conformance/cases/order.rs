@@ -5,7 +5,7 @@ use crate::conformance::pattern::pattern;
 use crate::conformance::random::mix;
 use crate::conformance::turn::look_until;
 use crate::error::Result;
-use crate::transport::Transport;
+use crate::transport::{AtomicOp, Cmp, SignalOp, Transport};
 
 /// Flags stay below this: one byte of the word changes, so that a torn write shows no value that nobody wrote.
 const FLAGS: usize = 250;
@@ -57,6 +57,42 @@ async fn data_then_flag<X: Transport>(job: &Job<'_, X>, between: Between, rounds
     job.free(dst).await?;
     job.free(flag_src).await?;
     job.free(flag).await
+}
+
+/// Data, fence, atomic; and a signal that sets, fence, atomic on the same word: the atomic is never seen first. The data is
+/// long, so that a backend with several ways to a peer takes another for the atomic.
+pub(in crate::conformance) async fn fence_orders_atomics<X: Transport>(job: &Job<'_, X>) -> Result<()> {
+    const LEN: usize = 150_000;
+    let n = job.n_pes();
+    let (src, dst) = (job.alloc::<u8>(LEN).await?, job.alloc::<u8>(LEN).await?);
+    let words = job.calloc::<u64>(2).await?;
+    let (count, set) = (words.part(0, 2)?, words.part(1, 2)?);
+    let mut random = job.shared_random();
+    for round in 1..=job.rounds(60) as u64 {
+        let distance = random.below(n);
+        let (target, writer) = (job.to_right(distance), job.to_left(distance));
+        job.heap().write(src, &pattern(LEN, mix(&[job.my_pe(), round as usize])))?;
+        job.put_nbi(dst, src, target)?;
+        job.fence()?;
+        job.atomic(count, AtomicOp::Add(1), target).await?;
+        job.signal_wait_until(count, Cmp::Ge, round).await?;
+        let what = || format!("round {round}: {LEN} bytes of PE {writer}, whose atomic was seen");
+        let expected = pattern(LEN, mix(&[writer, round as usize]));
+        job.same_bytes(what, &expected, &job.heap().read_vec(dst)?);
+        job.put_signal_nbi(dst, src, set, SignalOp::Set(1000 * round), target)?;
+        job.fence()?;
+        job.atomic(set, AtomicOp::Add(7), target).await?;
+        job.barrier_all().await?;
+        job.same(
+            || format!("round {round}: a word set to {round}000, plus 7"),
+            1000 * round + 7,
+            job.heap().load(set)?,
+        );
+        job.barrier_all().await?;
+    }
+    job.free(src).await?;
+    job.free(dst).await?;
+    job.free(words).await
 }
 
 /// Chunks to both neighbours without a wait, each with a fence and a higher flag: at any moment all chunks up to the flag
