@@ -5,7 +5,7 @@
 mod support;
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use support::{Job, PATIENCE, assert_words, device, each, whole};
@@ -131,8 +131,8 @@ async fn ring(pe: &Roce) {
     assert!(pe.heap().read_vec(far).unwrap().iter().all(|&value| value == expected));
 }
 
-/// Ports on which this process listens for IPv4, to any address, as first-use connections do.
-fn listening_ports() -> Vec<u16> {
+/// Ports of 127.0.0.1 on which this process listens, as first-use connections do, but for `other`.
+fn listening_ports(other: u16) -> Vec<u16> {
     let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
     let own: Vec<String> = links
         .filter_map(|entry| std::fs::read_link(entry.path()).ok())
@@ -143,10 +143,10 @@ fn listening_ports() -> Vec<u16> {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let (address, port) = fields[1].split_once(':')?;
         // 0A: it listens.
-        let found = fields[3] == "0A" && address == "00000000" && own.iter().any(|inode| inode == fields[9]);
+        let found = fields[3] == "0A" && address == "0100007F" && own.iter().any(|inode| inode == fields[9]);
         found.then(|| u16::from_str_radix(port, 16).unwrap())
     };
-    table.lines().skip(1).filter_map(port).collect()
+    table.lines().skip(1).filter_map(port).filter(|&port| port != other).collect()
 }
 
 /// Nobody of the job has the right words for a stranger, and a stranger cannot keep others waiting.
@@ -154,8 +154,10 @@ fn listening_ports() -> Vec<u16> {
 fn strangers_at_the_door_of_first_use_do_not_disturb() {
     let Some(device) = device() else { return };
     let job = Job::new(&device, 6).set("SHMEM_ROCE_CONNECT", "first-use");
-    let pes = job.start();
-    let ports = listening_ports();
+    let rendezvous = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let served = rendezvous.local_addr().unwrap().port();
+    let pes: Vec<_> = job.start_at(rendezvous, |_, job| job).into_iter().map(Result::unwrap).collect();
+    let ports = listening_ports(served);
     assert_eq!(ports.len(), 6, "one for each PE: {ports:?}");
     let mut silent = Vec::new();
     for &port in &ports {
