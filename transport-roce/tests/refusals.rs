@@ -211,8 +211,8 @@ fn strangers_at_the_door_of_first_use_do_not_disturb() {
     drop(pes);
     // The doors close with the job: the threads behind them may need a moment.
     let limit = Instant::now() + PATIENCE;
-    while !listening_ports().is_empty() {
-        assert!(Instant::now() < limit, "still open: {:?}", listening_ports());
+    while !listening_ports(served).is_empty() {
+        assert!(Instant::now() < limit, "still open: {:?}", listening_ports(served));
         std::thread::sleep(Duration::from_millis(5));
     }
 }
