@@ -73,7 +73,7 @@ pub fn choose(config: &JobConfig, options: &JobOptions) -> Result<Choice, StartE
 }
 
 const LOOPBACK: &str = "loopback";
-const ROCE: &str = "roce";
+pub(super) const ROCE: &str = "roce";
 
 pub(super) fn no_such(name: &str, config: &JobConfig) -> StartError {
     StartError::NoSuchBackend { name: name.to_owned(), origin: config.backend.source.to_string() }

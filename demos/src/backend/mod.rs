@@ -99,7 +99,7 @@ pub fn run<J: Job>(config: &JobConfig, options: &JobOptions, job: J) -> Result<J
     }
     let names_nic =
         options.device.is_some() || std::env::var_os("SHMEM_NIC").is_some_and(|nic| !nic.is_empty());
-    if names_nic && backend != "roce" {
+    if names_nic && backend != choice::ROCE {
         tracing::warn!(
             "a NIC is named, but the backend is {backend}, which uses none; choose by --backend roce"
         );
