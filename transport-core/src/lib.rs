@@ -5,9 +5,11 @@
 //! - [`bootstrap`] gets the PEs of a job together; [`config`] says who they are and where each value came from.
 //! - [`collectives`] are written once, over any transport.
 //! - [`graph`] captures work from a stream and replays it.
+//! - [`checks`] tell before a job whether this host is fit for one.
 //! - [`conformance`] is the suite that every backend passes.
 
 pub mod bootstrap;
+pub mod checks;
 pub mod collectives;
 pub mod config;
 #[cfg(feature = "conformance")]
