@@ -24,6 +24,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 /// For one attempt: long enough for a few lost packets.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How long a network that has no way there at all is given to get one: to wait for PE 0 does not help.
+const NO_ROUTE_LIMIT: Duration = Duration::from_secs(5);
 const TIMED_OUT: &str = "timed out (no host, or a firewall, at that address)";
 
 /// A connection that has been let in.
@@ -39,6 +41,8 @@ pub(crate) struct Session {
 enum Failure {
     /// Another attempt may do better.
     Again(String),
+    /// This host's network has no way there.
+    NoRoute(String),
     /// The deadline came before the attempt's own end, so it says nothing of why.
     CutOff,
     /// It was let in nowhere and never will be.
@@ -49,13 +53,23 @@ enum Failure {
 pub(crate) async fn connect(spec: &JoinSpec) -> Result<Session, BootstrapError> {
     let deadline = Instant::now() + with_margin(spec.timeout);
     let (mut pause, mut address) = (FIRST_PAUSE, spec.rendezvous.to_string());
-    let mut cause = TIMED_OUT.to_owned();
+    let (mut cause, mut no_route) = (TIMED_OUT.to_owned(), None);
     loop {
-        match attempt(spec, deadline, &mut address).await {
+        let failure = match attempt(spec, deadline, &mut address).await {
             Ok(session) => return Ok(session),
-            Err(Failure::Final(error)) => return Err(error),
-            Err(Failure::Again(last)) => cause = last,
-            Err(Failure::CutOff) => {}
+            Err(failure) => failure,
+        };
+        match failure {
+            Failure::Final(error) => return Err(error),
+            Failure::Again(last) => (cause, no_route) = (last, None),
+            Failure::NoRoute(last) => {
+                cause = last;
+                if no_route.get_or_insert_with(Instant::now).elapsed() >= NO_ROUTE_LIMIT {
+                    let (my_pe, after) = (spec.my_pe, NO_ROUTE_LIMIT);
+                    return Err(BootstrapError::Unreachable { my_pe, address, after, cause });
+                }
+            }
+            Failure::CutOff => {}
         }
         let next = Instant::now() + pause;
         if next >= deadline {
@@ -80,17 +94,24 @@ async fn attempt(spec: &JoinSpec, deadline: Instant, shown: &mut String) -> Resu
         // The name may be registered at the moment when PE 0 starts.
         Err(error) => return Err(Failure::Again(error.to_string())),
     };
-    let mut causes = Vec::new();
+    let (mut causes, mut no_route) = (Vec::new(), true);
     for address in addresses.into_iter().map(resolve::connectable) {
         match open(spec, address, deadline).await? {
             Ok(stream) => match shake_hands(spec, stream, address, deadline).await {
-                Err(Failure::Again(cause)) => causes.push(cause),
+                Err(Failure::Again(cause)) => {
+                    no_route = false;
+                    causes.push(cause);
+                }
                 end => return end,
             },
-            Err(error) => causes.push(format!("{address}: {}", explain(&error))),
+            Err(error) => {
+                no_route &= error.kind() == io::ErrorKind::NetworkUnreachable;
+                causes.push(format!("{address}: {}", explain(&error)));
+            }
         }
     }
-    Err(Failure::Again(causes.join("; ")))
+    let causes = causes.join("; ");
+    Err(if no_route { Failure::NoRoute(causes) } else { Failure::Again(causes) })
 }
 
 fn explain(error: &io::Error) -> String {

@@ -165,3 +165,15 @@ fn nobody_there() {
     assert!(matches!(error, BootstrapError::Unreachable { my_pe: 3, .. }), "{error:?}");
     assert_words(error, &["PE 3", "connection refused", "Does PE 0 run", "firewall"]);
 }
+
+#[test]
+fn an_address_without_a_route_is_told_long_before_the_deadline() {
+    let mut spec = Meeting::new().spec(1, 2);
+    // A group: nobody has a connection to one.
+    spec.rendezvous = "224.0.0.1:8899".parse::<SocketAddr>().unwrap().into();
+    spec.timeout = Duration::from_secs(60);
+    let began = std::time::Instant::now();
+    let error = start(spec).join().unwrap().unwrap_err();
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert_words(error, &["PE 1: no connection", "224.0.0.1:8899 within 5s", "unreachable"]);
+}
