@@ -8,6 +8,7 @@
 
 mod barrier;
 mod bell;
+pub mod checks;
 mod error;
 mod fd_exchange;
 mod host;

@@ -61,7 +61,7 @@ mod local_addresses;
 mod member;
 pub mod message;
 mod peer_lost;
-mod port_holder;
+pub(crate) mod port_holder;
 mod proof;
 mod resolve;
 mod roster;
