@@ -18,8 +18,8 @@ pub struct JobOptions {
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<String>,
 
-    /// Verbs device of the RoCE backend, e.g. mlx5_0 or rxe_0:1; npu asks hccn_tool [environment: SHMEM_NIC]
-    #[cfg_attr(not(feature = "roce"), arg(hide = true))]
+    /// Verbs device of a backend over NICs, e.g. mlx5_0 or xscale_0:1; npu: that of the NPU [environment: SHMEM_NIC]
+    #[cfg_attr(not(feature = "verbs"), arg(hide = true))]
     #[arg(long, value_name = "NAME[:PORT]")]
     pub device: Option<String>,
 

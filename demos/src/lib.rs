@@ -7,6 +7,6 @@ mod backend;
 mod job_options;
 mod logging;
 
-pub use backend::{BACKENDS, Choice, Job, Skipped, StartError, choose, run};
+pub use backend::{BACKENDS, Choice, Job, Needs, Skipped, StartError, choose, examine, run, usable};
 pub use job_options::JobOptions;
 pub use logging::start_logging;

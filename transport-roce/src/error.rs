@@ -32,6 +32,17 @@ pub enum RoceError {
         source: NicError,
     },
 
+    /// This host is not fit for the job, as a check found that `shmem-doctor` makes too.
+    #[error("PE {my_pe}: {what}; try `{remedy}`")]
+    Unfit {
+        /// The PE.
+        my_pe: usize,
+        /// What was found.
+        what: String,
+        /// What to type.
+        remedy: String,
+    },
+
     /// The heap's size cannot be had.
     #[error(
         "PE {my_pe}: a symmetric heap of {size} bytes is not possible; choose {min} to {max} by SHMEM_HEAP_SIZE or --heap, \
@@ -106,6 +117,25 @@ pub enum RoceError {
         theirs: String,
         /// What PE 0 has.
         ours: String,
+    },
+
+    /// More PEs share a NIC's address than its kind allows.
+    #[error(
+        "PE {my_pe}: the {} {pes} use {place}, but an address of an {name} serves at most {limit}. Start \
+         fewer on that host, or spread them over its NICs by --device or SHMEM_NIC",
+        pes.len()
+    )]
+    TooManyPes {
+        /// The PE.
+        my_pe: usize,
+        /// The NIC, its host and its address.
+        place: String,
+        /// Who uses it.
+        pes: PeList,
+        /// How many may.
+        limit: usize,
+        /// What such a NIC is called.
+        name: &'static str,
     },
 
     /// The device cannot have so many queue pairs with requests under way.

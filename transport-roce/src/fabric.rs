@@ -12,16 +12,19 @@ use transport_core::transport::Dissemination;
 use transport_core::wait::{Doorbell, WaitPolicy, Waiter, on_thread};
 use transport_core::{Endpoint, Transport, host};
 
+use crate::checks::before_start;
 use crate::connect::{
     Connector, End, FirstUse, Introduction, Listener, Offer, Unconnected, Wanted, connect_all, random,
 };
 use crate::engine::{Engine, Layout, Limits, MAX_LINKS, Parts, Peer};
 use crate::error::RoceError;
 use crate::introductions::{check_alike, read_introductions};
+use crate::kind::NicKind;
 use crate::nic::{Gid, agree};
 use crate::open::{Nic, open_nic};
 use crate::roce::Roce;
 use crate::settings::{ConnectMode, MAX_RD_ATOMIC, RoceSettings};
+use crate::shared_nic::check_sharing;
 use crate::verbs::{Access, CompletionQueue, MemoryRegion, Mtu, ProtectionDomain, QueueSizes};
 
 /// Bytes that travel in the request itself, where the device takes so many.
@@ -64,6 +67,7 @@ type Result<T> = std::result::Result<T, RoceError>;
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Fabric {
+    kind: &'static NicKind,
     heap_size: u64,
     settings: RoceSettings,
     timeout: Duration,
@@ -73,10 +77,15 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// With `heap_size` bytes for users in each PE's heap (64 KiB to 40 GiB, the same on all).
+    /// Over any RoCE NIC, with `heap_size` bytes for users in each PE's heap (64 KiB to 40 GiB, the same on all).
     pub fn new(heap_size: u64, settings: RoceSettings) -> Self {
+        Self::of_kind(&NicKind::ROCE, heap_size, settings)
+    }
+
+    /// The same over NICs of one kind, which is then the backend that the PEs must agree on.
+    pub fn of_kind(kind: &'static NicKind, heap_size: u64, settings: RoceSettings) -> Self {
         let timeout = Endpoint::DEFAULT_TIMEOUT;
-        Self { heap_size, settings, timeout, policy: None, first_epoch: 0, first_number: 0 }
+        Self { kind, heap_size, settings, timeout, policy: None, first_epoch: 0, first_number: 0 }
     }
 
     /// The limit of every wait, this call's too.
@@ -108,7 +117,8 @@ impl Fabric {
         match self.join(&bootstrap).await {
             Ok((engine, policy)) => {
                 let bell: Arc<dyn Doorbell> = engine.clone();
-                let roce = Roce::new(engine, self.first_epoch, Waiter::new(bell, policy), bootstrap);
+                let roce =
+                    Roce::new(self.kind, engine, self.first_epoch, Waiter::new(bell, policy), bootstrap);
                 let my_pe = roce.my_pe();
                 match roce.barrier_all().await {
                     Ok(()) => Ok(roce),
@@ -135,16 +145,21 @@ impl Fabric {
         }
         let system = |step| move |source| RoceError::System { my_pe, step, source };
 
-        let (settings, address) = (self.settings.clone(), bootstrap.address());
-        let opening = on_thread("shmem-nic", move || open_nic(my_pe, &settings, Some(address)));
+        let (kind, settings, address) = (self.kind, self.settings.clone(), bootstrap.address());
+        let len = SymHeap::region_len(n_pes, self.heap_size, Layout::bytes(n_pes));
+        let opening = on_thread("shmem-nic", move || {
+            before_start(kind, len).map_err(|(what, remedy)| RoceError::Unfit { my_pe, what, remedy })?;
+            open_nic(kind, my_pe, &settings, Some(address))
+        });
         let nic = opening.map_err(system("start a thread"))?.await.map_err(system("open the NIC"))??;
         let first_use = self.settings.connect.value == ConnectMode::OnFirstUse;
-        let listener = first_use.then(|| Listener::open(address)).transpose();
+        let listener = first_use.then(|| Listener::open(address, self.kind.ports.clone())).transpose();
         let listener = listener.map_err(system("listen for who connects on first use"))?;
 
         let said = bootstrap.allgather(self.introduce(&nic, first_use).encode()).await?;
         let peers = read_introductions(my_pe, &said)?;
         check_alike(my_pe, &peers)?;
+        check_sharing(self.kind, my_pe, &peers)?;
         self.check_memory(my_pe, n_pes, &peers)?;
         let local_pes = peers.iter().filter(|peer| peer.boot == peers[my_pe].boot).count();
 
@@ -332,6 +347,7 @@ impl Fabric {
             place: place(my_pe),
             port: made.connector.choice.port,
             gid: (made.connector.choice.gid.index, made.connector.choice.gid.gid),
+            backend: self.kind.backend,
             patience: self.settings.patience(made.connector.software),
             first_number: self.first_number,
         });

@@ -9,6 +9,7 @@
 //! `settings` (which NIC, and why), `connect` (getting queue pairs together) and `engine` (what is posted and completes).
 
 mod abi;
+pub mod checks;
 mod connect;
 mod engine;
 mod error;
@@ -18,8 +19,13 @@ mod introductions;
 mod kind;
 mod nic;
 mod open;
+mod plug_ins;
+mod provider;
 mod roce;
+mod rootinfo;
+mod seen;
 mod settings;
+mod shared_nic;
 mod verbs;
 
 pub use abi::LoadError;
@@ -29,6 +35,9 @@ pub use hccn::{HccnError, Health, NpuNic};
 pub use kind::{NicKind, PlugInNames};
 pub use nic::{Family, Gid, NicError, Refusal};
 pub use open::usable;
+pub use plug_ins::{AbiNumbers, PlugInError};
+pub use provider::ProviderError;
 pub use roce::Roce;
+pub use rootinfo::RootInfoError;
 pub use settings::{ConnectMode, GidAllow, NicWish, RoceSettings, RoceSettingsBuilder, SettingsError};
 pub use verbs::{Errno, LockedMemory, QueuePairState, VerbsError};

@@ -1,14 +1,17 @@
 //! Opens the NIC that is chosen.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::RoceError;
-use crate::nic::{Choice, DeviceFacts, Gid, GidFacts, GidKind, NicError, PortFacts, ToolLookup, find_nic};
+use crate::kind::NicKind;
+use crate::nic::{Choice, NicError, NpuLookup, find_nic};
+use crate::plug_ins::PlugIns;
+use crate::provider::{self, Drivers};
+use crate::seen::Seen;
 use crate::settings::RoceSettings;
-use crate::verbs::{
-    self, Context, DeviceAttributes, Library, LinkLayer, PortAttributes, PortState, VerbsError,
-};
+use crate::verbs::{Context, DeviceAttributes, Library, PortAttributes, VerbsError};
 
 /// The NIC of this PE, open.
 #[derive(Debug)]
@@ -21,39 +24,42 @@ pub(crate) struct Nic {
     pub(crate) software: bool,
 }
 
+/// libibverbs, with the provider plug-ins that the environment names loaded into it: before anybody lists devices.
+pub(crate) fn open_library() -> Result<(Arc<Library>, &'static PlugIns), VerbsError> {
+    match Library::open() {
+        Ok(library) => {
+            let path = library.path();
+            tracing::info!("libibverbs: {}", path.as_deref().unwrap_or(Path::new("?")).display());
+            let plug_ins = PlugIns::of_process(path.as_deref());
+            Ok((library, plug_ins))
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Chooses by what there is and what is set, and opens it. Blocks: it may ask `hccn_tool`.
 pub(crate) fn open_nic(
+    kind: &NicKind,
     my_pe: usize,
     settings: &RoceSettings,
     rendezvous: Option<SocketAddr>,
 ) -> Result<Nic, RoceError> {
     let verbs = |source| RoceError::Verbs { my_pe, source };
-    let library = Library::open().map_err(verbs)?;
-    if let Some(path) = library.path() {
-        tracing::info!("libibverbs: {}", path.display());
-    }
-    let (devices, mut errors) = (library.devices().map_err(verbs)?, Vec::new());
-    let mut open = Vec::new();
-    for device in devices {
-        tracing::debug!("{} has GUID {:#018x}", device.name(), device.guid());
-        match device.open().and_then(|context| Ok((facts(&context)?, context))) {
-            Ok(opened) => open.push(opened),
-            Err(error) => {
-                tracing::warn!("{} is left out: {error}", device.name());
-                errors.push(error);
-            }
-        }
-    }
-    let facts: Vec<DeviceFacts> = open.iter().map(|(facts, _)| facts.clone()).collect();
-    let choice = match find_nic(&facts, settings, rendezvous, ToolLookup::Search) {
+    let (library, plug_ins) = open_library().map_err(verbs)?;
+    let mut seen = Seen::look(&library).map_err(verbs)?;
+    let nic = |source: NicError| RoceError::Nic { my_pe, source };
+    provider::check(kind, plug_ins, &Drivers::of(&seen)).map_err(|error| nic(error.into()))?;
+    let choice = match find_nic(kind, &seen.facts(), settings, rendezvous, &NpuLookup::of(kind)) {
         Ok(choice) => choice,
-        // Of none that opens, why the first does not says more than that there is none.
-        Err(NicError::NoDevices) if !errors.is_empty() => return Err(verbs(errors.remove(0))),
-        Err(source) => return Err(RoceError::Nic { my_pe, source }),
+        Err(error @ (NicError::NoDevices | NicError::NoneOfKind { .. })) => {
+            // Of none that opens, why the first does not says more than that there is none.
+            let failed = seen.failed.iter().position(|(name, _)| kind.serves(name));
+            return Err(failed.map_or_else(|| nic(error), |at| verbs(seen.failed.swap_remove(at).1)));
+        }
+        Err(source) => return Err(nic(source)),
     };
-    let context =
-        open.into_iter().map(|(_, context)| context).find(|context| context.name() == choice.device);
-    let context = context.ok_or(RoceError::Nic { my_pe, source: NicError::NoDevices })?;
+    let chosen = seen.open.into_iter().find(|device| device.facts.name == choice.device);
+    let context = chosen.ok_or_else(|| nic(NicError::NoDevices))?.context;
     let attributes = context.attributes().map_err(verbs)?;
     let port = context.port(choice.port).map_err(verbs)?;
     if let Some(speed) = port.megabits() {
@@ -69,40 +75,13 @@ fn is_software(device: &str) -> bool {
     place.is_ok_and(|place| place.starts_with("/sys/devices/virtual"))
 }
 
-/// What the choice goes by.
-fn facts(context: &Context) -> Result<DeviceFacts, VerbsError> {
-    let ports = 1..=context.attributes()?.ports;
-    let port = |number| -> Result<PortFacts, VerbsError> {
-        let port = context.port(number)?;
-        let gids = context.gids(number)?.into_iter().map(|entry| GidFacts {
-            index: entry.index,
-            gid: Gid(entry.gid),
-            kind: match entry.kind {
-                verbs::GidKind::InfiniBand => GidKind::InfiniBand,
-                verbs::GidKind::RoceV1 => GidKind::RoceV1,
-                verbs::GidKind::RoceV2 => GidKind::RoceV2,
-            },
-            netdev: entry.netdev,
-        });
-        Ok(PortFacts {
-            number,
-            state: port.state.to_string(),
-            active: port.state == PortState::Active,
-            ethernet: port.link_layer == LinkLayer::Ethernet,
-            mtu_bytes: port.active_mtu.map_or(0, verbs::Mtu::bytes),
-            gids: gids.collect(),
-        })
-    };
-    Ok(DeviceFacts { name: context.name().to_owned(), ports: ports.map(port).collect::<Result<_, _>>()? })
-}
-
-/// Whether this host has a NIC that this backend could use, by the settings; else why not.
+/// Whether this host has a NIC of `kind` that could be used, by the settings; else why not.
 ///
 /// # Errors
 ///
 /// What [`Fabric::connect`](crate::Fabric::connect) would answer, but for what the rendezvous decides.
-pub fn usable(settings: &RoceSettings) -> Result<(), RoceError> {
-    match open_nic(0, settings, None) {
+pub fn usable(kind: &NicKind, settings: &RoceSettings) -> Result<(), RoceError> {
+    match open_nic(kind, 0, settings, None) {
         // The address of the rendezvous tells which.
         Ok(_) | Err(RoceError::Nic { source: NicError::Several { .. }, .. }) => Ok(()),
         Err(error) => Err(error),

@@ -12,6 +12,7 @@ use transport_core::wait::{Doorbell, Waiter};
 use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, Transport};
 
 use crate::engine::{Answer, Engine, LEFT_AFTER, NicFlags};
+use crate::kind::NicKind;
 
 /// How long a barrier that a PE was lost in goes on: its flags may be there already, or on their way.
 const GRACE: Duration = Duration::from_millis(100);
@@ -32,6 +33,7 @@ const LAST: Duration = Duration::from_millis(300);
 /// an atomic, on the same word it is ordered by the program, not by the NIC. Dropping it without
 /// [`finalize`](Transport::finalize) tells the other PEs that this one is gone.
 pub struct Roce {
+    kind: &'static NicKind,
     engine: Arc<Engine>,
     barrier: Dissemination,
     flags: NicFlags,
@@ -40,13 +42,19 @@ pub struct Roce {
 }
 
 impl Roce {
-    /// The backend's name.
-    pub const BACKEND: &'static str = "roce";
+    /// The name of the backend over any NIC; for the others see [`NicKind::backend`].
+    pub const BACKEND: &'static str = NicKind::ROCE.backend;
 
-    pub(crate) fn new(engine: Arc<Engine>, first_epoch: u32, waiter: Waiter, bootstrap: Bootstrap) -> Self {
+    pub(crate) fn new(
+        kind: &'static NicKind,
+        engine: Arc<Engine>,
+        first_epoch: u32,
+        waiter: Waiter,
+        bootstrap: Bootstrap,
+    ) -> Self {
         let (my_pe, n_pes) = (engine.endpoint().my_pe(), engine.endpoint().n_pes());
         let barrier = Dissemination::new(my_pe, n_pes, first_epoch);
-        Self { barrier, flags: NicFlags::new(Arc::clone(&engine)), waiter, bootstrap, engine }
+        Self { kind, barrier, flags: NicFlags::new(Arc::clone(&engine)), waiter, bootstrap, engine }
     }
 
     /// See [`Endpoint::wait_until`].
@@ -183,7 +191,7 @@ impl Transport for Roce {
     }
 
     fn backend(&self) -> &'static str {
-        Self::BACKEND
+        self.kind.backend
     }
 
     fn abort(&self, reason: &str) {
@@ -310,7 +318,7 @@ impl Transport for Roce {
         // Others may still wait for flags of the last barrier, which this PE's NIC must be there to send again.
         self.engine.need_all();
         self.complete_all("finalize").await?;
-        self.bootstrap.leave().await.map_err(|error| Error::backend(Self::BACKEND, error))
+        self.bootstrap.leave().await.map_err(|error| Error::backend(self.kind.backend, error))
     }
 }
 

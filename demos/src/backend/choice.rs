@@ -4,6 +4,7 @@ use std::fmt;
 
 use transport_core::config::JobConfig;
 
+use super::examine::usable;
 use super::{BACKENDS, StartError};
 use crate::job_options::JobOptions;
 
@@ -46,8 +47,10 @@ pub fn choose(config: &JobConfig, options: &JobOptions) -> Result<Choice, StartE
         return Ok(Choice { backend, reason: config.backend.source.to_string(), skipped: Vec::new() });
     }
     // Who names a NIC means it.
-    if let Some(roce) = BACKENDS.iter().copied().find(|&known| known == ROCE && options.device.is_some()) {
-        return Ok(Choice { backend: roce, reason: "--device names a NIC".to_owned(), skipped: Vec::new() });
+    #[cfg(feature = "verbs")]
+    if let Some(kind) = options.device.as_deref().and_then(super::verbs::kind_of_device) {
+        let reason = "--device names a NIC of its kind".to_owned();
+        return Ok(Choice { backend: kind.backend, reason, skipped: Vec::new() });
     }
     let here = options.pes_here.or(config.local_n_pes.value);
     let n_pes = config.n_pes.value;
@@ -72,20 +75,19 @@ pub fn choose(config: &JobConfig, options: &JobOptions) -> Result<Choice, StartE
     Err(StartError::NoneUsable(skipped))
 }
 
-const LOOPBACK: &str = "loopback";
-pub(super) const ROCE: &str = "roce";
+pub(super) const LOOPBACK: &str = "loopback";
+
+/// All backends that there are, whether this build has them or not; each is a cargo feature of the same name.
+const ALL: [&str; 4] = [LOOPBACK, "roce", "xscale", "hns1825"];
+
+/// How to get a build that has backend `name`.
+pub(super) fn how_to_have(name: &str) -> String {
+    if ALL.contains(&name) {
+        return format!("build with `--features demos/{name}`, or choose one of these");
+    }
+    format!("there are {}; each is a cargo feature", ALL.join(", "))
+}
 
 pub(super) fn no_such(name: &str, config: &JobConfig) -> StartError {
     StartError::NoSuchBackend { name: name.to_owned(), origin: config.backend.source.to_string() }
-}
-
-/// Whether a backend can run on this host, else why not.
-#[cfg_attr(not(feature = "roce"), allow(unused_variables))]
-fn usable(backend: &str, options: &JobOptions) -> Result<(), String> {
-    #[cfg(feature = "roce")]
-    if backend == transport_roce::Roce::BACKEND {
-        let settings = super::roce::settings(options).map_err(|error| error.to_string())?;
-        return transport_roce::usable(&settings).map_err(|error| error.to_string());
-    }
-    Ok(())
 }

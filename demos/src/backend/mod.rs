@@ -1,37 +1,43 @@
 //! Which backend a job runs on.
 
 mod choice;
+mod examine;
 #[cfg(feature = "loopback")]
 mod loopback;
-#[cfg(feature = "roce")]
-mod roce;
+#[cfg(feature = "verbs")]
+mod verbs;
 
 use transport_core::Transport;
 use transport_core::bootstrap::{Bootstrap, BootstrapError, JoinSpec};
 use transport_core::config::JobConfig;
 
 pub use choice::{Choice, Skipped, choose};
+pub use examine::{Needs, examine, usable};
 
 use crate::job_options::JobOptions;
 
-#[cfg(not(any(feature = "loopback", feature = "roce")))]
+#[cfg(not(any(feature = "loopback", feature = "roce", feature = "xscale", feature = "hns1825")))]
 compile_error!(
-    "these programs need at least one backend: build with `--features loopback` or `--features roce`"
+    "these programs need at least one backend: build with `--features loopback`, `roce`, `xscale` or `hns1825`"
 );
 
 /// The backends of this build, the preferred one first.
 pub const BACKENDS: &[&str] = &[
     #[cfg(feature = "loopback")]
     transport_loopback::Loopback::BACKEND,
+    #[cfg(feature = "xscale")]
+    transport_xscale::BACKEND,
+    #[cfg(feature = "hns1825")]
+    transport_hns1825::BACKEND,
     #[cfg(feature = "roce")]
     transport_roce::Roce::BACKEND,
 ];
 
 /// Variables that backends of this build read, besides those of the job.
 pub(crate) fn variables() -> Vec<&'static str> {
-    #[cfg_attr(not(feature = "roce"), allow(unused_mut))]
+    #[cfg_attr(not(feature = "verbs"), allow(unused_mut))]
     let mut all = Vec::new();
-    #[cfg(feature = "roce")]
+    #[cfg(feature = "verbs")]
     all.extend_from_slice(transport_roce::RoceSettings::variables());
     all
 }
@@ -50,7 +56,7 @@ pub trait Job {
 #[non_exhaustive]
 pub enum StartError {
     /// A backend that this build does not have.
-    #[error("backend {name:?} ({origin}) is not in this build, which has {}; the README lists the backends there are and the feature of each", BACKENDS.join(", "))]
+    #[error("backend {name:?} ({origin}) is not in this build, which has {}; {}", BACKENDS.join(", "), choice::how_to_have(name))]
     NoSuchBackend {
         /// What was asked for.
         name: String,
@@ -71,13 +77,13 @@ pub enum StartError {
     #[error(transparent)]
     Loopback(#[from] transport_loopback::LoopbackError),
 
-    /// A setting of the RoCE backend.
-    #[cfg(feature = "roce")]
+    /// A setting of the backends over NICs.
+    #[cfg(feature = "verbs")]
     #[error(transparent)]
     RoceSettings(#[from] transport_roce::SettingsError),
 
-    /// The RoCE backend did not start.
-    #[cfg(feature = "roce")]
+    /// A backend over NICs did not start.
+    #[cfg(feature = "verbs")]
     #[error(transparent)]
     Roce(#[from] transport_roce::RoceError),
 }
@@ -99,16 +105,18 @@ pub fn run<J: Job>(config: &JobConfig, options: &JobOptions, job: J) -> Result<J
     }
     let names_nic =
         options.device.is_some() || std::env::var_os("SHMEM_NIC").is_some_and(|nic| !nic.is_empty());
-    if names_nic && backend != choice::ROCE {
-        tracing::warn!(
-            "a NIC is named, but the backend is {backend}, which uses none; choose by --backend roce"
-        );
+    if names_nic && backend == choice::LOOPBACK {
+        tracing::warn!("a NIC is named, but the backend is {backend}, which uses none; choose by --backend");
     }
     match backend {
         #[cfg(feature = "loopback")]
         transport_loopback::Loopback::BACKEND => Ok(job.run(loopback::join(config)?)),
-        #[cfg(feature = "roce")]
-        transport_roce::Roce::BACKEND => Ok(job.run(roce::join(config, options)?)),
+        #[cfg(feature = "verbs")]
+        other => match verbs::kind(other) {
+            Some(kind) => Ok(job.run(verbs::join(kind, config, options)?)),
+            None => Err(choice::no_such(other, config)),
+        },
+        #[cfg(not(feature = "verbs"))]
         _ => Err(choice::no_such(backend, config)),
     }
 }

@@ -1,11 +1,32 @@
-//! The RoCE backend, by the job's configuration and its own settings.
+//! The backends over libibverbs, by the job's configuration and their own settings.
 
 use transport_core::config::JobConfig;
 use transport_core::wait;
-use transport_roce::{Fabric, Roce, RoceSettings, SettingsError};
+use transport_roce::{Fabric, NicKind, Roce, RoceSettings, SettingsError};
 
 use super::{StartError, rendezvous};
 use crate::job_options::JobOptions;
+
+/// The kinds of NIC of this build. One that serves only its own NICs comes before the one that serves any.
+const KINDS: &[&NicKind] = &[
+    #[cfg(feature = "xscale")]
+    &transport_xscale::XSCALE,
+    #[cfg(feature = "hns1825")]
+    &transport_hns1825::HNS1825,
+    #[cfg(feature = "roce")]
+    &NicKind::ROCE,
+];
+
+/// The kind that `backend` is for.
+pub(super) fn kind(backend: &str) -> Option<&'static NicKind> {
+    KINDS.iter().copied().find(|kind| kind.backend == backend)
+}
+
+/// The kind that serves `device`, which is `name` or `name:port`.
+pub(super) fn kind_of_device(device: &str) -> Option<&'static NicKind> {
+    let name = device.split(':').next().unwrap_or_default();
+    KINDS.iter().copied().find(|kind| kind.serves(name))
+}
 
 /// What the options and the environment say.
 pub(super) fn settings(options: &JobOptions) -> Result<RoceSettings, SettingsError> {
@@ -19,14 +40,19 @@ pub(super) fn settings(options: &JobOptions) -> Result<RoceSettings, SettingsErr
     builder.build()
 }
 
-pub(super) fn join(config: &JobConfig, options: &JobOptions) -> Result<Roce, StartError> {
+pub(super) fn join(
+    kind: &'static NicKind,
+    config: &JobConfig,
+    options: &JobOptions,
+) -> Result<Roce, StartError> {
     let settings = settings(options)?;
     for line in settings.to_string().lines() {
         tracing::info!("{line}");
     }
-    let fabric = Fabric::new(config.heap_size.value.bytes(), settings).timeout(config.timeout.value);
+    let fabric =
+        Fabric::of_kind(kind, config.heap_size.value.bytes(), settings).timeout(config.timeout.value);
     wait::block_on(async {
-        let bootstrap = rendezvous(config, Roce::BACKEND).await?;
+        let bootstrap = rendezvous(config, kind.backend).await?;
         Ok(fabric.connect(bootstrap).await?)
     })
 }

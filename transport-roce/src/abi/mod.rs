@@ -5,11 +5,15 @@
 
 mod constants;
 mod inline;
+mod plug_in;
 mod structs;
 mod symbols;
 
 pub(crate) use constants::*;
 pub(crate) use inline::{poll_cq, post_send, req_notify_cq};
+#[cfg(test)]
+pub(crate) use plug_in::ask;
+pub(crate) use plug_in::{Visibility, open_for_ever};
 pub(crate) use structs::*;
 pub use symbols::LoadError;
 pub(crate) use symbols::{SONAME, Symbols};

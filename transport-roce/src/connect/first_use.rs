@@ -5,7 +5,8 @@
 //! be lost: who asked, when the answer is there; who answered, when the other says so.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -18,7 +19,6 @@ use super::wire::End;
 use crate::engine::{ConnectLate, Engine};
 use crate::error::RoceError;
 use crate::nic::towards;
-use crate::roce::Roce;
 use crate::verbs::{QueuePair, VerbsError};
 
 /// Begins every question.
@@ -38,13 +38,29 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// On the address by which this PE reaches the rendezvous.
-    pub(crate) fn open(rendezvous: SocketAddr) -> io::Result<Self> {
+    /// On the address by which this PE reaches the rendezvous; on a port of `ports`, if the NIC has its own.
+    pub(crate) fn open(rendezvous: SocketAddr, ports: Option<RangeInclusive<u16>>) -> io::Result<Self> {
         let ip = towards(rendezvous).unwrap_or(rendezvous.ip());
-        let socket = TcpListener::bind((ip, 0))?;
+        let socket = match ports {
+            None => TcpListener::bind((ip, 0))?,
+            Some(ports) => bind_one_of(ip, ports)?,
+        };
         let address = SocketAddr::new(ip, socket.local_addr()?.port());
         Ok(Self { socket, address })
     }
+}
+
+/// The first port that is free. Those that others hold are no failure while there is one.
+fn bind_one_of(ip: IpAddr, ports: RangeInclusive<u16>) -> io::Result<TcpListener> {
+    let (first, last) = (*ports.start(), *ports.end());
+    for port in ports {
+        match TcpListener::bind((ip, port)) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            bound => return bound,
+        }
+    }
+    let busy = format!("all TCP ports from {first} to {last} of {ip} are in use, see `ss -ltn`");
+    Err(io::Error::new(io::ErrorKind::AddrInUse, busy))
 }
 
 /// Asks, and answers, for one PE.
@@ -127,7 +143,7 @@ impl ConnectLate for FirstUse {
         shared.ask(engine, pe).map_err(|cause| {
             let address = shared.peers[pe].map_or_else(|| "no address".to_owned(), |at| at.to_string());
             let late = RoceError::LateConnect { my_pe: shared.my_pe, pe, address, cause };
-            Error::backend(Roce::BACKEND, late)
+            Error::backend(engine.backend, late)
         })?;
         tracing::debug!(my_pe = shared.my_pe, pe, took = ?started.elapsed(), "connected on first use");
         Ok(())

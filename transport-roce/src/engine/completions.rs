@@ -11,7 +11,6 @@ use super::link::Link;
 use super::{Engine, request};
 use crate::error::RoceError;
 use crate::nic::Gid;
-use crate::roce::Roce;
 use crate::verbs::{PortState, PostError, Status, VerbsError, WorkCompletion};
 
 /// The status of a request that an earlier one's failure swept away (IBV_WC_WR_FLUSH_ERR).
@@ -162,7 +161,7 @@ impl Engine {
             if since.elapsed() >= after {
                 let (my_pe, in_flight) = (self.endpoint.my_pe(), self.limits.depth);
                 let late = RoceError::NoRoom { op, my_pe, pe, after, in_flight };
-                break Err(Error::backend(Roce::BACKEND, late));
+                break Err(Error::backend(self.backend, late));
             }
             looks = looks.saturating_add(1);
             match looks {

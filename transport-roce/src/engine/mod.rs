@@ -75,6 +75,8 @@ pub(crate) struct Limits {
 
 /// The data path of one PE.
 pub(crate) struct Engine {
+    /// For messages: the backend's name.
+    pub(crate) backend: &'static str,
     // In this order they are dropped: queue pairs first, so that no NIC writes to memory that is gone.
     links: Box<[Link]>,
     memory: Arc<MemoryRegion>,
@@ -120,6 +122,7 @@ pub(crate) struct Parts {
     pub(crate) port: u8,
     pub(crate) gid: (u32, Gid),
     pub(crate) patience: String,
+    pub(crate) backend: &'static str,
     /// The number of the first request of each link.
     pub(crate) first_number: u64,
 }
@@ -127,8 +130,20 @@ pub(crate) struct Parts {
 impl Engine {
     /// With links that are not connected.
     pub(crate) fn new(parts: Parts) -> std::io::Result<Self> {
-        let Parts { endpoint, memory, peers, cq, layout, limits, place, port, gid, patience, first_number } =
-            parts;
+        let Parts {
+            endpoint,
+            memory,
+            peers,
+            cq,
+            layout,
+            limits,
+            place,
+            port,
+            gid,
+            patience,
+            backend,
+            first_number,
+        } = parts;
         let n_links = peers.len() * limits.per_peer;
         let link = |index| Link::new(index, index / limits.per_peer, first_number);
         Ok(Self {
@@ -145,6 +160,7 @@ impl Engine {
             port,
             gid,
             patience,
+            backend,
             cq,
             polled: Mutex::default(),
             results: Results::default(),

@@ -9,6 +9,7 @@ mod health;
 mod npu_nic;
 mod parse;
 mod reach;
+mod remedy;
 mod run;
 #[cfg(test)]
 pub(crate) mod scripted;
@@ -17,5 +18,6 @@ mod tool;
 pub use error::HccnError;
 pub use health::Health;
 pub use npu_nic::NpuNic;
+pub(crate) use npu_nic::npu_address;
 pub(crate) use reach::{NpuReach, locate};
 pub(crate) use tool::Tool;

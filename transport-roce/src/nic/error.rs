@@ -7,6 +7,8 @@ use transport_core::config::Source;
 use super::refusal::Refusal;
 use super::wish::Family;
 use crate::hccn::HccnError;
+use crate::provider::ProviderError;
+use crate::rootinfo::RootInfoError;
 
 /// Why there is no NIC, port or GID to use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +21,44 @@ pub enum NicError {
          /dev/infiniband, e.g. docker run --device=/dev/infiniband --net=host"
     )]
     NoDevices,
+
+    /// There is none of the kind that the backend serves.
+    #[error(
+        "this host has no {name} (a device called {prefix}0 or the like); there are: {devices}. Is its driver's kernel module loaded \
+         (`rdma link` lists devices)? If another NIC is meant, choose its backend by --backend or SHMEM_BACKEND; roce takes any"
+    )]
+    NoneOfKind {
+        /// What the NIC is called.
+        name: &'static str,
+        /// What its devices' names begin with.
+        prefix: &'static str,
+        /// What there is.
+        devices: String,
+    },
+
+    /// The named device is of another kind.
+    #[error(
+        "{device} ({origin}) is no {name}, whose devices are called {prefix}0 or the like. Name one of these, or choose the backend of \
+         {device} by --backend or SHMEM_BACKEND; roce takes any"
+    )]
+    OtherKind {
+        /// The device.
+        device: String,
+        /// Who named it.
+        origin: Source,
+        /// What the backend's NIC is called.
+        name: &'static str,
+        /// What its devices' names begin with.
+        prefix: &'static str,
+    },
+
+    /// No provider drives the device.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+
+    /// The file of the host that tells the NPU's NIC.
+    #[error(transparent)]
+    RootInfo(#[from] RootInfoError),
 
     /// The named device does not exist.
     #[error(
@@ -164,6 +204,18 @@ pub enum NicError {
         origin: Source,
     },
 
+    /// The NPU's NIC is wanted, but nothing tells which it is.
+    #[error(
+        "NIC is npu ({origin}), but nothing on this host tells which NIC NPU {npu} has: there is no /etc/hccl_rootinfo.json. Make one, or \
+         name the NIC itself with --device or SHMEM_NIC"
+    )]
+    NpuNicUnknown {
+        /// The NPU.
+        npu: u32,
+        /// Who wants its NIC.
+        origin: Source,
+    },
+
     /// No port holds the address that the NIC must have.
     #[error(
         "no port holds {address}, the address of NPU {npu}; there are: {devices}. Name the NIC with SHMEM_NIC"
@@ -173,6 +225,20 @@ pub enum NicError {
         npu: u32,
         /// The address.
         address: IpAddr,
+        /// What there is.
+        devices: String,
+    },
+
+    /// The NIC that an NPU usually has is not there.
+    #[error(
+        "NPU {npu} usually has {name}, which is not there; there are: {devices}. Let /etc/hccl_rootinfo.json tell its NIC, or name it \
+         with --device or SHMEM_NIC"
+    )]
+    UsualMissing {
+        /// The NPU.
+        npu: u32,
+        /// The device.
+        name: String,
         /// What there is.
         devices: String,
     },

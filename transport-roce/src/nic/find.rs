@@ -6,36 +6,19 @@ use transport_core::config::Setting;
 
 use super::choice::Choice;
 use super::choose::choose;
+use super::describe;
 use super::error::NicError;
 use super::facts::DeviceFacts;
 use super::local_address;
+use super::npu_lookup::NpuLookup;
 use super::wish::{Family, Local, Wish};
-use crate::hccn::{self, HccnError, NpuReach, Tool};
+use crate::hccn::HccnError;
+use crate::kind::NicKind;
 use crate::settings::{NicWish, RoceSettings};
 
-/// Where `hccn_tool` comes from.
-#[derive(Debug, Clone)]
-pub(crate) enum ToolLookup {
-    /// It is looked for where it is installed.
-    Search,
-    /// It is this one, which a test made.
-    #[cfg(test)]
-    Use(Tool),
-}
-
-impl ToolLookup {
-    fn tool(self) -> Result<Tool, HccnError> {
-        match self {
-            Self::Search => Tool::find(),
-            #[cfg(test)]
-            Self::Use(tool) => Ok(tool),
-        }
-    }
-}
-
-/// The NIC, port and GID that this PE uses. `rendezvous` is where it meets the others, if that is known.
+/// The NIC of `kind`, port and GID that this PE uses. `rendezvous` is where it meets the others, if that is known.
 ///
-/// If nobody names a NIC and the program knows this PE's NPU, the NIC that holds the NPU's address comes first; if that
+/// If nobody names a NIC and the program knows this PE's NPU, the NPU's own NIC comes first, as `lookup` tells it; if that
 /// fails, a warning is logged and the rendezvous decides, as it does without an NPU. See [`choose`].
 ///
 /// Blocks while `hccn_tool` runs: at most 10 s for each of three questions.
@@ -43,23 +26,29 @@ impl ToolLookup {
 /// # Errors
 /// If no NIC can be chosen; with `SHMEM_NIC=npu` also if the NPU's NIC cannot be found or is not well.
 pub(crate) fn find_nic(
+    kind: &NicKind,
     devices: &[DeviceFacts],
     settings: &RoceSettings,
     rendezvous: Option<SocketAddr>,
-    tool: ToolLookup,
+    lookup: &NpuLookup,
 ) -> Result<Choice, NicError> {
     let local = local_address::local(rendezvous);
     let family = match local {
         Local::Address(ip) => Some(Family::of(ip)),
         Local::Loopback | Local::Unknown => None,
     };
-    let wish = Wish::new(settings, local, family);
+    let wish = Wish::new(kind, settings, local, family);
+    let devices = &of_kind(kind, devices, settings)?;
     let Setting { value: nic, source: origin } = &settings.nic;
     let choice = match (nic, settings.npu.value) {
         (NicWish::Npu, None) => return Err(NicError::NpuUnknown { origin: origin.clone() }),
-        (NicWish::Npu, Some(npu)) => by_npu(npu, devices, &wish, tool)?,
-        (NicWish::Auto, Some(npu)) => match by_npu(npu, devices, &wish, tool) {
-            Ok(choice) => choice,
+        (NicWish::Npu, Some(npu)) => {
+            let found = lookup.find(npu, devices, &wish)?;
+            found.ok_or_else(|| NicError::NpuNicUnknown { npu, origin: origin.clone() })?
+        }
+        (NicWish::Auto, Some(npu)) => match lookup.find(npu, devices, &wish) {
+            Ok(Some(choice)) => choice,
+            Ok(None) => choose(devices, &wish)?,
             Err(error) => {
                 tell(npu, &error);
                 choose(devices, &wish)?
@@ -68,19 +57,46 @@ pub(crate) fn find_nic(
         (NicWish::Auto, None) | (NicWish::Named { .. }, _) => choose(devices, &wish)?,
     };
     tracing::info!("NIC: {choice}");
+    if let Some(usual) = kind.gid_index.filter(|&usual| usual != choice.gid.index) {
+        tracing::warn!(
+            "{} uses GID index {}, not {usual}, which CANN's own kernels use on an {}; see `ibv_devinfo -v -d {}`",
+            choice.device,
+            choice.gid.index,
+            kind.name,
+            choice.device
+        );
+    }
     Ok(choice)
 }
 
-fn by_npu(npu: u32, devices: &[DeviceFacts], wish: &Wish<'_>, tool: ToolLookup) -> Result<Choice, NicError> {
-    match hccn::locate(npu, devices, wish, &tool.tool()?)? {
-        NpuReach::Verbs(choice) => Ok(choice),
-        NpuReach::HccpOnly { nic } => Err(HccnError::no_verbs_device(&nic, devices).into()),
+/// Those that the backend may use. A named one that does not exist is for the choice to tell.
+fn of_kind(
+    kind: &NicKind,
+    devices: &[DeviceFacts],
+    settings: &RoceSettings,
+) -> Result<Vec<DeviceFacts>, NicError> {
+    let Some(prefix) = kind.device_prefix else { return Ok(devices.to_vec()) };
+    let name = kind.name;
+    if let Setting { value: NicWish::Named { device, .. }, source: origin } = &settings.nic
+        && !kind.serves(device)
+        && devices.iter().any(|known| known.name == *device)
+    {
+        let (device, origin) = (device.clone(), origin.clone());
+        return Err(NicError::OtherKind { device, origin, name, prefix });
     }
+    let own: Vec<DeviceFacts> = devices.iter().filter(|device| kind.serves(&device.name)).cloned().collect();
+    if own.is_empty() {
+        return Err(NicError::NoneOfKind { name, prefix, devices: describe::devices(devices) });
+    }
+    Ok(own)
 }
 
-/// Logs that the NPU does not tell the NIC. Hosts without the tool have no NIC of an NPU, which is nothing to warn of.
+/// Logs that the NPU does not tell the NIC.
 fn tell(npu: u32, error: &NicError) {
-    if matches!(error, NicError::Hccn(HccnError::ToolMissing { .. })) {
+    // Hosts without the tool have no NIC of an NPU, and what is usual need not be: nothing to warn of.
+    let is_usual =
+        matches!(error, NicError::Hccn(HccnError::ToolMissing { .. }) | NicError::UsualMissing { .. });
+    if is_usual {
         tracing::debug!("the NIC is chosen without asking for that of NPU {npu}: {error}");
     } else {
         tracing::warn!("the NIC is chosen without that of NPU {npu}: {error}");

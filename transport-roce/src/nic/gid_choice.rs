@@ -66,6 +66,7 @@ fn best<'a>(device: &DeviceFacts, port: &'a PortFacts, wish: &Wish<'_>) -> Resul
             entry.gid.is_link_local(),
             Some(entry.gid) != preferred,
             family_wanted.is_some_and(|wanted| wanted != family),
+            wish.usual_gid_index.is_some_and(|usual| usual != entry.index),
             // Nobody set it up, so it is less likely to lead anywhere.
             entry.gid.is_self_assigned(),
             family == Family::V6,

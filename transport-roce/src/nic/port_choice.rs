@@ -30,13 +30,20 @@ pub(super) fn port<'a>(devices: &'a [DeviceFacts], wish: &Wish<'_>) -> Result<Fo
     match wish.want {
         Want::Device { name, port, origin } => named(devices, name, port, origin, wish),
         Want::NpuAddress { npu, address } => of_npu(devices, npu, address, wish),
+        Want::NpuDevice { npu, name } => usual(devices, npu, name, wish),
         Want::Any => among(describe::all_ports(devices), wish),
     }
 }
 
 /// Whether some port of `devices` has a GID that stands for `address`.
 pub(crate) fn is_held(devices: &[DeviceFacts], address: IpAddr) -> bool {
-    devices.iter().flat_map(|device| &device.ports).any(|port| holds(port, address))
+    is_held_by(devices, address).is_some()
+}
+
+/// The first device of which a port has a GID that stands for `address`.
+pub(crate) fn is_held_by(devices: &[DeviceFacts], address: IpAddr) -> Option<String> {
+    let holder = devices.iter().find(|device| device.ports.iter().any(|port| holds(port, address)));
+    holder.map(|device| device.name.clone())
 }
 
 /// Whether a GID of `port` stands for `address`.
@@ -95,6 +102,28 @@ fn of_npu<'a>(
         [] => Err(NicError::AddressNowhere { npu, address, devices: describe::devices(devices) }),
         [(device, port)] => checked(device, port, why),
         _ => Ok(Found { why, ..among(holders, wish)? }),
+    }
+}
+
+fn usual<'a>(
+    devices: &'a [DeviceFacts],
+    npu: u32,
+    name: &str,
+    wish: &Wish<'_>,
+) -> Result<Found<'a>, NicError> {
+    let why = format!("the usual NIC of NPU {npu}");
+    let device = devices.iter().find(|device| device.name == name);
+    let device = device.ok_or_else(|| NicError::UsualMissing {
+        npu,
+        name: name.to_owned(),
+        devices: describe::devices(devices),
+    })?;
+    match device.ports.as_slice() {
+        [port] => checked(device, port, why),
+        several => {
+            let found = among(several.iter().map(|port| (device, port)).collect(), wish)?;
+            Ok(Found { why: format!("{why}; {}", found.why), ..found })
+        }
     }
 }
 

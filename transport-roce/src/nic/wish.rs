@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use transport_core::config::Source;
 
+use crate::kind::NicKind;
 use crate::settings::{GidAllow, NicWish, RoceSettings};
 
 /// IPv4 or IPv6.
@@ -74,6 +75,13 @@ pub(crate) enum Want<'a> {
         /// Its address.
         address: IpAddr,
     },
+    /// The usual one of an NPU, where no file of the host tells.
+    NpuDevice {
+        /// The NPU.
+        npu: u32,
+        /// The device's name.
+        name: &'static str,
+    },
 }
 
 /// What the choice of a NIC goes by, besides the facts.
@@ -85,6 +93,8 @@ pub(crate) struct Wish<'a> {
     pub gid_index: Option<u32>,
     /// Who said so.
     pub gid_index_origin: &'a Source,
+    /// The index that the GID should have, all else being equal.
+    pub usual_gid_index: Option<u32>,
     /// Which GIDs may be used although they are not routable.
     pub gid_allow: GidAllow,
     /// This PE's address towards the rendezvous.
@@ -94,9 +104,14 @@ pub(crate) struct Wish<'a> {
 }
 
 impl<'a> Wish<'a> {
-    /// What `settings` say. The NPU's NIC is any one here: only `hccn_tool` tells its address, see
+    /// What `settings` say. The NPU's NIC is any one here: only the host tells which it is, see
     /// [`find_nic`](super::find_nic).
-    pub(crate) fn new(settings: &'a RoceSettings, local: Local, family: Option<Family>) -> Self {
+    pub(crate) fn new(
+        kind: &NicKind,
+        settings: &'a RoceSettings,
+        local: Local,
+        family: Option<Family>,
+    ) -> Self {
         let want = match &settings.nic.value {
             NicWish::Named { device, port } => {
                 Want::Device { name: device, port: *port, origin: &settings.nic.source }
@@ -107,6 +122,7 @@ impl<'a> Wish<'a> {
             want,
             gid_index: settings.gid_index.value,
             gid_index_origin: &settings.gid_index.source,
+            usual_gid_index: kind.gid_index,
             gid_allow: settings.gid_allow.value,
             local,
             family,
@@ -117,7 +133,7 @@ impl<'a> Wish<'a> {
     pub(super) fn preferred_address(&self) -> Option<IpAddr> {
         match self.want {
             Want::NpuAddress { address, .. } => Some(address),
-            Want::Any | Want::Device { .. } => self.local.address(),
+            Want::Any | Want::Device { .. } | Want::NpuDevice { .. } => self.local.address(),
         }
     }
 
@@ -125,7 +141,7 @@ impl<'a> Wish<'a> {
     pub(super) fn preferred_family(&self) -> Option<Family> {
         match self.want {
             Want::NpuAddress { address, .. } => Some(Family::of(address)),
-            Want::Any | Want::Device { .. } => self.family,
+            Want::Any | Want::Device { .. } | Want::NpuDevice { .. } => self.family,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! An open device: what it can, and its ports.
 
+use std::path::PathBuf;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -64,6 +65,13 @@ impl Context {
     /// The device's name.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The file of the provider that drives it: the one whose code its polling is. `None` if the system does not say.
+    pub(crate) fn provider(&self) -> Option<PathBuf> {
+        // SAFETY: the context is open; its operations are set once, when it is opened.
+        let poll = unsafe { (*self.context.as_ptr()).ops.poll_cq }?;
+        super::mappings::file_at(poll as usize)
     }
 
     /// What the device can.

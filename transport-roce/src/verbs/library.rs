@@ -39,8 +39,7 @@ impl Library {
 
     /// The file that it was loaded from, `None` if the system does not say.
     pub(crate) fn path(&self) -> Option<PathBuf> {
-        let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-        mapped_file(&maps, self.symbols.address())
+        super::mappings::file_at(self.symbols.address())
     }
 
     /// All devices that a provider drives, none of them opened. Providers are loaded by the first call.
@@ -73,17 +72,6 @@ impl Library {
         });
         Ok(named.collect())
     }
-}
-
-/// The file mapped at `address`, from the lines of `/proc/self/maps`.
-fn mapped_file(maps: &str, address: usize) -> Option<PathBuf> {
-    maps.lines().find_map(|line| {
-        let (from, to) = line.split_once(' ')?.0.split_once('-')?;
-        let range = usize::from_str_radix(from, 16).ok()?..usize::from_str_radix(to, 16).ok()?;
-        range.contains(&address).then_some(())?;
-        // Five columns, then the path, which may have spaces.
-        line.find('/').map(|at| PathBuf::from(&line[at..]))
-    })
 }
 
 /// The library's list, freed with the last device that was not opened.
@@ -192,15 +180,6 @@ mod tests {
         let text = open_error("mlx5_0".into(), Errno::ACCES).to_string();
         assert!(text.starts_with("mlx5_0 cannot be opened: Permission denied"), "{text}");
         assert!(text.contains("/dev/infiniband/uverbs*"), "{text}");
-    }
-
-    #[test]
-    fn the_file_is_found_among_the_mappings() {
-        let maps =
-            "10000-20000 r-xp 00000000 00:1b 7   /usr/lib/a b.so\n20000-30000 rw-p 00000000 00:00 0 \n";
-        assert_eq!(mapped_file(maps, 0x1ffff), Some("/usr/lib/a b.so".into()));
-        assert_eq!(mapped_file(maps, 0x20000), None);
-        assert_eq!(mapped_file("nonsense\n\n- -\n", 0), None);
     }
 
     #[test]

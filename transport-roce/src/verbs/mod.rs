@@ -9,6 +9,7 @@ mod errno;
 mod error;
 mod gid;
 mod library;
+mod mappings;
 mod memory_limit;
 mod memory_region;
 mod mtu;
@@ -16,6 +17,7 @@ mod port;
 mod protection_domain;
 mod queue_pair;
 mod queue_pair_states;
+mod remedy;
 mod requests;
 mod status;
 #[cfg(test)]

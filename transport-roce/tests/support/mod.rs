@@ -31,7 +31,12 @@ pub(crate) struct Device {
 pub(crate) fn device() -> Option<Device> {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let usable = |name: &String| transport_roce::usable(&settings([("SHMEM_NIC".into(), name.clone())]));
+    let usable = |name: &String| {
+        transport_roce::usable(
+            &transport_roce::NicKind::ROCE,
+            &settings([("SHMEM_NIC".into(), name.clone())]),
+        )
+    };
     let name = match std::env::var(WANTED) {
         Ok(name) => {
             usable(&name).unwrap_or_else(|error| panic!("{WANTED} is {name}: {error}"));

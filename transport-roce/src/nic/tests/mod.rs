@@ -63,6 +63,7 @@ fn any_nic() -> Wish<'static> {
     Wish {
         want: Want::Any,
         gid_index: None,
+        usual_gid_index: None,
         gid_index_origin: &ORIGIN,
         gid_allow: GidAllow::default(),
         local: Local::Unknown,

@@ -1,0 +1,47 @@
+//! Reads the file's bytes: not too many of them, and from nothing that could make us wait.
+
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+use super::error::RootInfoError;
+
+/// The most that is read. A real one has a few hundred bytes for each NPU.
+pub(super) const MAX_BYTES: u64 = 4 << 20;
+
+/// All bytes of `path`, or `None` if there is no such file.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, RootInfoError> {
+    let unreadable = |error: String| RootInfoError::Unreadable { path: path.to_owned(), error };
+    match bytes(path) {
+        Ok(bytes) if bytes.len() as u64 > MAX_BYTES => {
+            Err(RootInfoError::TooLarge { path: path.to_owned(), limit: MAX_BYTES })
+        }
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            // A link that leads nowhere is not the same as no file: somebody meant to have one.
+            match path.read_link() {
+                Ok(target) => {
+                    Err(unreadable(format!("it is a link to {}, which is not there", target.display())))
+                }
+                Err(_) => Ok(None),
+            }
+        }
+        Err(error) => Err(unreadable(error.to_string())),
+    }
+}
+
+/// At most one byte more than is allowed.
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    // Without waiting for a writer, should it be a named pipe.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
