@@ -22,7 +22,7 @@ pub struct Needs {
 ///
 /// # Errors
 ///
-/// [`StartError::RoceSettings`] if a setting is wrong.
+/// [`StartError`] if a setting is wrong.
 #[cfg_attr(not(feature = "verbs"), allow(unused_variables))]
 pub fn examine(backend: &str, options: &JobOptions, needs: Needs) -> Result<Vec<Section>, StartError> {
     #[cfg(feature = "loopback")]

@@ -50,6 +50,14 @@ pub(crate) fn agree(my_pe: usize, all: &[PeerNic]) -> Result<Vec<u32>, NicError>
     for nic in all {
         check(first, nic)?;
     }
+    // One is enough to look at.
+    if let Some(lesser) = all.iter().find(|nic| nic.mtu_bytes < own.mtu_bytes) {
+        tracing::warn!(
+            "{lesser} has an MTU of {} bytes, which is used with it, although {own} has {}; see `ibv_devinfo` on both, and `ip link`",
+            lesser.mtu_bytes,
+            own.mtu_bytes
+        );
+    }
     Ok(all.iter().map(|nic| nic.mtu_bytes.min(own.mtu_bytes)).collect())
 }
 

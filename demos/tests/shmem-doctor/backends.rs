@@ -1,0 +1,46 @@
+//! Backends that cannot run on a host like most where this is tested: without RDMA.
+
+#![cfg(feature = "verbs")]
+
+use crate::harness::{Said, doctor, said};
+
+#[test]
+fn a_setting_of_the_nics_that_is_wrong_is_a_wrong_command_line() {
+    for backend in demos::BACKENDS.iter().filter(|backend| **backend != "loopback") {
+        let mut command = doctor(&["--backend", backend, "--heap", "1MiB"]);
+        let Said { code, out, err } = said(command.env("SHMEM_GID_INDEX", "many"));
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
+        assert!(err.contains("SHMEM_GID_INDEX") && err.contains("many"), "{err}");
+    }
+}
+
+/// On a host with NICs, the testbed runs the real thing.
+fn has_nics() -> bool {
+    std::fs::read_dir("/sys/class/infiniband").is_ok_and(|mut devices| devices.next().is_some())
+}
+
+#[test]
+fn one_that_is_asked_for_fails_and_says_what_is_missing() {
+    if has_nics() {
+        return;
+    }
+    for backend in demos::BACKENDS.iter().filter(|backend| **backend != "loopback") {
+        let Said { code, out, .. } = said(&mut doctor(&["--backend", backend, "--heap", "1MiB"]));
+        assert_eq!(code, Some(1), "{out}");
+        assert!(out.contains("\n  fail  ") && out.contains("\n    -> "), "{out}");
+        assert!(out.contains("libibverbs") || out.contains("RDMA device"), "{out}");
+        let last = out.lines().last().unwrap();
+        assert!(last.contains(&format!("a job on backend {backend} cannot start here: ")), "{last}");
+    }
+}
+
+#[cfg(feature = "loopback")]
+#[test]
+fn nobody_asked_for_it_so_it_is_a_warning() {
+    if has_nics() {
+        return;
+    }
+    let Said { code, out, .. } = said(&mut doctor(&["--heap", "1MiB"]));
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.contains("\n  warn  ") && !out.contains("\n  fail  "), "{out}");
+}
