@@ -15,6 +15,7 @@ mod host;
 mod job_memory;
 mod loopback;
 mod processes;
+pub mod sim;
 mod sys;
 mod threads;
 

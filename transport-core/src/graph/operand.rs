@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 
 use bytemuck::Pod;
 
 use super::buffer::{Buffer, BufferSpace};
 use super::error::Result;
 use crate::error::Error;
-use crate::heap::{SymHeap, SymSlice};
+use crate::heap::{HeapObserver, SymHeap, SymSlice};
 use crate::memory::Region;
 
 /// Where memory is.
@@ -109,11 +110,13 @@ impl<T: Pod> Operand<T> {
         role: &'static str,
         heap: &'a SymHeap,
     ) -> Result<View<'a, T>> {
-        let (region, offset) = match &self.place {
-            Place::Buffer { region, offset, .. } => (region, *offset),
-            Place::Symmetric(slice) => (heap.region(), heap.check(op, role, *slice)?.offset()),
+        let (region, offset, observer) = match &self.place {
+            Place::Buffer { region, offset, .. } => (region, *offset, None),
+            Place::Symmetric(slice) => {
+                (heap.region(), heap.check(op, role, *slice)?.offset(), heap.observer())
+            }
         };
-        Ok(View { region, offset, len: self.len, _element: PhantomData })
+        Ok(View { region, offset, len: self.len, observer, _element: PhantomData })
     }
 
     pub(super) fn range(&self) -> ByteRange {
@@ -152,6 +155,8 @@ impl Operand<u8> {
         let to = self.view(OP, "destination", heap)?;
         let from = src.view(OP, "source", heap)?;
         to.region.copy_from(to.offset, from.region, from.offset, self.len as u64);
+        from.tell_read(from.offset, self.len as u64);
+        to.tell_written(to.offset, self.len as u64);
         Ok(())
     }
 }
@@ -165,7 +170,25 @@ pub struct View<'a, T> {
     region: &'a Region,
     offset: u64,
     len: usize,
+    /// Of the symmetric heap, if it has one.
+    observer: Option<&'a dyn HeapObserver>,
     _element: PhantomData<fn() -> T>,
+}
+
+impl<T> View<'_, T> {
+    #[track_caller]
+    fn tell_read(&self, offset: u64, len: u64) {
+        if let Some(observer) = self.observer {
+            observer.read(offset, len, Location::caller());
+        }
+    }
+
+    #[track_caller]
+    fn tell_written(&self, offset: u64, len: u64) {
+        if let Some(observer) = self.observer {
+            observer.written(offset, len, Location::caller());
+        }
+    }
 }
 
 impl<T: Pod> View<'_, T> {
@@ -187,9 +210,12 @@ impl<T: Pod> View<'_, T> {
     ///
     /// [`Error::BadSlice`] if they leave the operand.
     #[inline]
+    #[track_caller]
     pub fn read(&self, at: usize, data: &mut [T]) -> Result<()> {
         let offset = self.byte_at(at, data.len())?;
-        self.region.read(offset, bytemuck::cast_slice_mut(data));
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(data);
+        self.region.read(offset, bytes);
+        self.tell_read(offset, bytes.len() as u64);
         Ok(())
     }
 
@@ -199,9 +225,12 @@ impl<T: Pod> View<'_, T> {
     ///
     /// [`Error::BadSlice`] if it leaves the operand.
     #[inline]
+    #[track_caller]
     pub fn write(&self, at: usize, data: &[T]) -> Result<()> {
         let offset = self.byte_at(at, data.len())?;
-        self.region.write(offset, bytemuck::cast_slice(data));
+        let bytes: &[u8] = bytemuck::cast_slice(data);
+        self.region.write(offset, bytes);
+        self.tell_written(offset, bytes.len() as u64);
         Ok(())
     }
 

@@ -76,6 +76,9 @@ pub(crate) async fn alloc<T: Pod, X: Transport + ?Sized>(
     if zero {
         let range = heap.check(op, "allocation", slice)?;
         heap.region().fill(range.offset(), range.len(), 0);
+        if let Some(observer) = heap.observer() {
+            observer.written(range.offset(), range.len(), std::panic::Location::caller());
+        }
         // Nobody may put into it before everybody has cleared it.
         let steps = transport.endpoint().failures().half_way(op);
         transport.barrier_all().await.map_err(|error| error.within(op))?;

@@ -3,13 +3,16 @@
 mod agreement;
 mod allocator;
 mod live;
+mod observer;
 mod slice;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
 
+pub use observer::HeapObserver;
 pub use slice::SymSlice;
 
 pub(crate) use agreement::{agree_on_all_gather, alloc, free};
@@ -80,6 +83,7 @@ pub struct SymHeap {
     system: SymSlice<u8>,
     live: LiveTable,
     book: Mutex<Book>,
+    observer: Option<Arc<dyn HeapObserver>>,
 }
 
 #[derive(Debug)]
@@ -126,7 +130,21 @@ impl SymHeap {
             system,
             live,
             book: Mutex::new(Book { allocator, writer, asked: BTreeMap::new() }),
+            observer: None,
         }
+    }
+
+    /// The same heap, with `observer` told of every local access.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Arc<dyn HeapObserver>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// For the graph's nodes, which reach the bytes by themselves.
+    #[inline]
+    pub(crate) fn observer(&self) -> Option<&dyn HeapObserver> {
+        self.observer.as_deref()
     }
 
     /// The bytes themselves, for backends. Everything that touches them goes through [`Region`]'s copies and atomics.
@@ -221,11 +239,15 @@ impl SymHeap {
     /// # Errors
     ///
     /// [`Error::LengthMismatch`], [`Error::NotLive`].
+    #[track_caller]
     pub fn write<T: Pod>(&self, dst: SymSlice<T>, data: &[T]) -> Result<()> {
         let range = self.check("heap write", "destination", dst)?;
         let bytes: &[u8] = bytemuck::cast_slice(data);
         self.same_len("heap write", range.len, bytes.len() as u64)?;
         self.region.write(range.offset, bytes);
+        if let Some(observer) = &self.observer {
+            observer.written(range.offset, range.len, Location::caller());
+        }
         Ok(())
     }
 
@@ -234,11 +256,15 @@ impl SymHeap {
     /// # Errors
     ///
     /// [`Error::LengthMismatch`], [`Error::NotLive`].
+    #[track_caller]
     pub fn read<T: Pod>(&self, src: SymSlice<T>, data: &mut [T]) -> Result<()> {
         let range = self.check("heap read", "source", src)?;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(data);
         self.same_len("heap read", bytes.len() as u64, range.len)?;
         self.region.read(range.offset, bytes);
+        if let Some(observer) = &self.observer {
+            observer.read(range.offset, range.len, Location::caller());
+        }
         Ok(())
     }
 
@@ -247,6 +273,7 @@ impl SymHeap {
     /// # Errors
     ///
     /// [`Error::NotLive`].
+    #[track_caller]
     pub fn read_vec<T: Pod>(&self, src: SymSlice<T>) -> Result<Vec<T>> {
         self.check("heap read", "source", src)?;
         let mut data = vec![T::zeroed(); src.len()];
@@ -259,6 +286,7 @@ impl SymHeap {
     /// # Errors
     ///
     /// [`Error::NotLive`].
+    #[track_caller]
     pub fn fill<T: Pod>(&self, dst: SymSlice<T>, value: T) -> Result<()> {
         self.check("heap fill", "destination", dst)?;
         let each = size_of::<T>().max(1);
@@ -277,8 +305,12 @@ impl SymHeap {
     /// # Errors
     ///
     /// As [`SymHeap::check_word`].
+    #[track_caller]
     pub fn load(&self, word: SymSlice<u64>) -> Result<u64> {
         let range = self.check_word("heap load", "word", word)?;
+        if let Some(observer) = &self.observer {
+            observer.loaded(range.offset, Location::caller());
+        }
         Ok(self.region.load(range.offset))
     }
 

@@ -108,6 +108,7 @@ pub trait Transport: Send + Sync + 'static {
     /// [`Overlap`](crate::Error::Overlap), or [`PeerLost`](crate::Error::PeerLost) (`pe` failed before). What fails later
     /// is said by `quiet`.
     #[inline]
+    #[track_caller]
     fn put_nbi<T: Pod>(&self, dst: SymSlice<T>, src: SymSlice<T>, pe: usize) -> Result<()> {
         match self.endpoint().check_put("put_nbi", dst, src, pe)? {
             Some(put) => self.post_put(put),
@@ -120,6 +121,7 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     ///
     /// As [`put_nbi`](Self::put_nbi).
+    #[track_caller]
     fn put_bytes_nbi(&self, dst: SymSlice<u8>, data: Bytes, pe: usize) -> Result<()> {
         match self.endpoint().check_remote("put_bytes_nbi", dst, data.len(), pe)? {
             Some(remote) => self.post_put_bytes(remote, data),
@@ -133,6 +135,7 @@ pub trait Transport: Send + Sync + 'static {
     ///
     /// As [`put_nbi`](Self::put_nbi).
     #[inline]
+    #[track_caller]
     fn get_nbi<T: Pod>(&self, dst: SymSlice<T>, src: SymSlice<T>, pe: usize) -> Result<()> {
         match self.endpoint().check_get("get_nbi", dst, src, pe)? {
             Some(get) => self.post_get(get),
@@ -147,6 +150,7 @@ pub trait Transport: Send + Sync + 'static {
     ///
     /// As `put_nbi`; [`Misaligned`](crate::Error::Misaligned) if `signal` is not on a boundary of 8.
     #[inline]
+    #[track_caller]
     fn put_signal_nbi<T: Pod>(
         &self,
         dst: SymSlice<T>,
@@ -330,6 +334,7 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     ///
     /// Only if nothing was sent.
+    #[track_caller]
     fn post_put(&self, put: Transfer) -> Result<()>;
 
     /// Backend: begins a put of bytes that it keeps until done.
@@ -337,6 +342,7 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     ///
     /// Only if nothing was sent.
+    #[track_caller]
     fn post_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()>;
 
     /// Backend: begins a get.
@@ -344,6 +350,7 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     ///
     /// Only if nothing was sent.
+    #[track_caller]
     fn post_get(&self, get: Transfer) -> Result<()>;
 
     /// Backend: begins a put, if there is one, and then a signal to the same PE that is seen after it.
@@ -351,6 +358,7 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     ///
     /// Only if nothing was sent.
+    #[track_caller]
     fn post_put_signal(&self, put: Option<Transfer>, signal: Word, op: SignalOp) -> Result<()>;
 
     /// Backend: orders later puts after earlier ones, target by target.
