@@ -34,6 +34,11 @@ says() { # FILE PATTERN
   grep -qE -- "$2" "$1" || fail "no '$2' in what ${1##*/} says"
 }
 
+# Fails unless FILE has TEXT, word for word.
+says_text() { # FILE TEXT
+  grep -qF -- "$2" "$1" || fail "${1##*/} does not say: $2"
+}
+
 # Bytes that a text names with a number and a unit, one a line: `8 MiB` and `8192KiB` both give 8388608.
 bytes_named() { # FILE
   grep -oiE '[0-9]+(\.[0-9]+)? ?(bytes|byte|KiB|MiB|GiB|K|M|G|B|kB)?' "$1" | awk '

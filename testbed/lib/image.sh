@@ -134,6 +134,7 @@ image_checkout() { # BIN_DIR ROOT
   done
   mkdir "$2/testbed/tests"
   if [ -d "$tests_dir" ]; then cp "$tests_dir"/* "$2/testbed/tests/"; fi
+  plug_ins_make "$2"
   image_libraries "$2"/testbed/bin/* "$2"/testbed/tests/* | image_copy "$2"
   cp -r "$testbed/guest" "$testbed/scenarios" "$2/testbed/"
   ln -s testbed/guest/init "$2/init"

@@ -16,6 +16,8 @@ packages_wanted=(
   ib_write_lat=perftest
   strace=strace
   strip=binutils
+  cc=gcc
+  /usr/include/stdio.h=libc6-dev
 )
 
 packages_missing() {

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # The programs of the workspace that the scenarios run.
 
-programs=(shmrun conformance rdma_aclgraph_demo perf)
+programs=(shmrun conformance rdma_aclgraph_demo perf shmem-doctor)
+programs_features=demos/roce,demos/xscale,demos/hns1825,benches/roce
 
 programs_build() {
   command -v cargo >/dev/null || {
@@ -9,7 +10,7 @@ programs_build() {
     exit 1
   }
   echo "building the programs"
-  (cd "$workspace" && cargo build --quiet --release --locked -p demos -p benches --features demos/roce,benches/roce) ||
+  (cd "$workspace" && cargo build --quiet --release --locked -p demos -p benches --features "$programs_features") ||
     { echo "soft-roce: the build failed" >&2; exit 1; }
 }
 
