@@ -49,6 +49,7 @@ pub(crate) fn open_nic(
     let mut seen = Seen::look(&library).map_err(verbs)?;
     let nic = |source: NicError| RoceError::Nic { my_pe, source };
     provider::check(kind, plug_ins, &Drivers::of(&seen)).map_err(|error| nic(error.into()))?;
+    plug_ins.warn_of_failed();
     let choice = match find_nic(kind, &seen.facts(), settings, rendezvous, &NpuLookup::of(kind)) {
         Ok(choice) => choice,
         Err(error @ (NicError::NoDevices | NicError::NoneOfKind { .. })) => {

@@ -131,9 +131,9 @@ impl Fabric {
         let system = |step| move |source| RoceError::System { my_pe, step, source };
 
         let (kind, settings, address) = (self.kind, self.settings.clone(), bootstrap.address());
-        let len = SymHeap::region_len(n_pes, self.heap_size, Layout::bytes(n_pes));
+        let heap = self.heap_size;
         let opening = on_thread("shmem-nic", move || {
-            before_start(kind, len).map_err(|(what, remedy)| RoceError::Unfit { my_pe, what, remedy })?;
+            before_start(kind, heap).map_err(|(what, remedy)| RoceError::Unfit { my_pe, what, remedy })?;
             open_nic(kind, my_pe, &settings, Some(address))
         });
         let nic = opening.map_err(system("start a thread"))?.await.map_err(system("open the NIC"))??;

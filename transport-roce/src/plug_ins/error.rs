@@ -22,6 +22,16 @@ pub enum PlugInError {
         limit: usize,
     },
 
+    /// The entry has a blank before or behind it.
+    #[error(
+        "the entry {entry:?} of IBV_EXTEND_DRIVERS begins or ends with a blank; write it without. Entries are separated by \
+         `:` or `;` alone"
+    )]
+    Blank {
+        /// The entry.
+        entry: String,
+    },
+
     /// The entry has `..` in it.
     #[error(
         "the entry {entry:?} of IBV_EXTEND_DRIVERS has \"..\" in it, which is not allowed anywhere; write the full path \

@@ -139,8 +139,12 @@ impl PlugIns {
         for entry in self.repeated() {
             tracing::info!("{VARIABLE}: the file of {:?} was named before", entry.text);
         }
+    }
+
+    /// Logs what failed, where it is no error of the job itself.
+    pub(crate) fn warn_of_failed(&self) {
         for error in self.entries.iter().filter_map(|entry| entry.outcome.as_ref().err()) {
-            tracing::warn!("{error}. Try: {}", error.remedy());
+            tracing::warn!("{error} (try `{}`)", error.remedy());
         }
     }
 }

@@ -15,6 +15,8 @@ impl PlugInError {
     pub fn remedy(&self) -> String {
         match self {
             Self::TooLong { entry, .. } => link(entry).unwrap_or_else(|| show_entries().to_owned()),
+            Self::Blank { entry } if entry.trim_ascii().is_empty() => "unset IBV_EXTEND_DRIVERS".to_owned(),
+            Self::Blank { entry } => export(entry.trim_ascii()),
             Self::DotDot { entry } => {
                 format!("export IBV_EXTEND_DRIVERS=\"$(realpath -m {})\"", quoted(entry))
             }
@@ -23,12 +25,8 @@ impl PlugInError {
                 export(found)
             }
             Self::FileName { entry: name, found: None, .. } | Self::NotFound { file: name, .. } => find(name),
-            Self::BadCharacters { entry, .. } => {
-                // A stray space is easily taken away; what else was meant nobody knows.
-                let trimmed = entry.trim();
-                let good = trimmed.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-                if good && !trimmed.is_empty() { export(trimmed) } else { show_entries().to_owned() }
-            }
+            // What was meant nobody knows.
+            Self::BadCharacters { .. } => show_entries().to_owned(),
             Self::NoSuchFile { file, found: None, .. } => find(&name(file)),
             Self::NotRegular { file, what: "a directory" } => format!("ls -l {}/*.so*", quoted(file)),
             Self::NotRegular { file, .. } => format!("ls -l {}", quoted(file)),

@@ -35,6 +35,9 @@ pub(super) fn named(entry: &OsStr, places: &Places) -> Result<Named, PlugInError
     if entry.len() > MAX_LENGTH {
         return Err(PlugInError::TooLong { entry: text(), has: entry.len(), limit: MAX_LENGTH });
     }
+    if entry.as_bytes().trim_ascii().len() != entry.len() {
+        return Err(PlugInError::Blank { entry: text() });
+    }
     if entry.as_bytes().windows(2).any(|pair| pair == b"..") {
         return Err(PlugInError::DotDot { entry: text() });
     }

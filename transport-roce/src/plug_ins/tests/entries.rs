@@ -129,11 +129,28 @@ fn other_characters_are_shown() {
          \"_\" and \"-\" only. Write the full path of the file. Entries are separated by `:` or `;`",
         "echo \"$IBV_EXTEND_DRIVERS\" | tr ':;' '\\n\\n'",
     );
-    let error = only(look(" xscale_nda\n", here.path())).unwrap_err();
-    assert_eq!(error.remedy(), "export IBV_EXTEND_DRIVERS=xscale_nda");
-    for entry in ["gr\u{fc}n", "xscale.nda", "a+b", " "] {
+    for entry in ["gr\u{fc}n", "xscale.nda", "a+b", "a b"] {
         let error = only(look(entry, here.path())).unwrap_err();
         assert!(matches!(error, PlugInError::BadCharacters { .. }), "{entry}: {error}");
+    }
+}
+
+#[test]
+fn a_blank_around_an_entry_is_told_as_such() {
+    let here = tempdir().unwrap();
+    for (entry, remedy) in [
+        (" /opt/libhrn5-rdmav34.so", "export IBV_EXTEND_DRIVERS=/opt/libhrn5-rdmav34.so"),
+        ("xscale_nda\n", "export IBV_EXTEND_DRIVERS=xscale_nda"),
+        (" ", "unset IBV_EXTEND_DRIVERS"),
+    ] {
+        assert_says(
+            &only(look(entry, here.path())).unwrap_err(),
+            &format!(
+                "the entry {entry:?} of IBV_EXTEND_DRIVERS begins or ends with a blank; write it without. Entries are separated by \
+                 `:` or `;` alone"
+            ),
+            remedy,
+        );
     }
 }
 
