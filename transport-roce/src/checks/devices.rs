@@ -75,8 +75,9 @@ pub(crate) fn devices(devices: &Devices<'_>, kind: &NicKind) -> Section {
                 "the kernel has {name}, but no provider of libibverbs drives it: its user-space driver is not installed, or is \
                  for another release of libibverbs"
             );
-            // Of a kind with a plug-in, that section says what is missing.
-            bad(&mut section, stops && kind.plug_in.is_none(), "no-provider", what, driver_of(kind));
+            // If that is why there is no choice, the section of the plug-ins says so.
+            let told = matches!(devices.choice, Err(NicError::Provider(_)));
+            bad(&mut section, stops && !told, "no-provider", what, driver_of(kind));
         } else {
             let what = format!("the kernel has {name}, which no provider drives; it is no {}", kind.name);
             section.ok("other-device", what);

@@ -136,7 +136,9 @@ mod tests {
     #[test]
     fn an_unset_variable_is_well_where_it_is_not_needed() {
         let undriven = Drivers { listed: vec![], kernel: vec!["xscale_0".into()] };
-        says(&plug_ins(&NicKind::ROCE, &unset(), &undriven), Level::Ok, "backend roce needs no plug-in");
+        let section = plug_ins(&NicKind::ROCE, &unset(), &undriven);
+        says(&section, Level::Ok, "backend roce needs no plug-in");
+        says(&section, Level::Fail, "no provider of libibverbs drives it. Install");
         let section = plug_ins(&KIND, &unset(), &drivers("/usr/lib/libxscale-rdmav34.so"));
         says(&section, Level::Ok, "xscale_0 is driven by /usr/lib/libxscale-rdmav34.so");
         let section = plug_ins(&KIND, &unset(), &undriven);

@@ -10,6 +10,17 @@ pub enum ProviderError {
     #[error(transparent)]
     PlugIn(#[from] PlugInError),
 
+    /// None of the installed providers drives what there is.
+    #[error(
+        "the kernel has {devices}, but no provider of libibverbs drives it. Install the NIC's provider, of the release of the \
+         installed libibverbs (ibverbs-providers, rdma-core, or the NIC vendor's package); a plug-in of that package is named by \
+         {VARIABLE}"
+    )]
+    Undriven {
+        /// The devices.
+        devices: String,
+    },
+
     /// The plug-in of another NIC.
     #[error(
         "{VARIABLE} names {entry}, the plug-in of backend {theirs}, but backend {backend} was asked for, whose plug-in is {file}. \
@@ -75,7 +86,9 @@ impl ProviderError {
                 format!("export {VARIABLE}=$(find / -name {file} 2>/dev/null | head -1)")
             }
             Self::Ignored { .. } => "chmod u-s,g-s PROGRAM".to_owned(),
-            Self::DrivesNothing { .. } => "IBV_SHOW_WARNINGS=1 ibv_devinfo".to_owned(),
+            Self::DrivesNothing { .. } | Self::Undriven { .. } => {
+                "IBV_SHOW_WARNINGS=1 ibv_devinfo".to_owned()
+            }
         }
     }
 }

@@ -46,8 +46,10 @@ pub(crate) fn check(kind: &NicKind, plug_ins: &PlugIns, drivers: &Drivers) -> Re
     let Some(names) = kind.plug_in else {
         // Any NIC will do, so that a plug-in is only missed where there is none.
         return match failed {
-            Some(error) if !any_driven => Err(error.clone().into()),
-            _ => Ok(()),
+            _ if any_driven => Ok(()),
+            Some(error) => Err(error.clone().into()),
+            None if undriven.is_empty() => Ok(()),
+            None => Err(ProviderError::Undriven { devices: undriven.join(", ") }),
         };
     };
     // Before what may be wrong with the file: it is the wrong one in any case.

@@ -108,6 +108,14 @@ fn a_plug_in_that_failed_is_the_error_of_who_needs_it() {
     let failed = || plug_ins(vec![failing("/nowhere/libxscale_nda.so")]);
     assert_eq!(check(&NicKind::ROCE, &failed(), &drivers(&["rxe_0"], &[])), Ok(()));
     assert_eq!(check(&NicKind::ROCE, &failed(), &drivers(&[], &[])), Err(absent().into()));
+    // A device that nobody drives is more telling than that there is none; beside one that works it does not matter.
+    let undriven = drivers(&[], &["xscale_0"]);
+    let text = check(&NicKind::ROCE, &plug_ins(vec![]), &undriven).unwrap_err().to_string();
+    assert!(
+        text.starts_with("the kernel has xscale_0, but no provider of libibverbs drives it. Install"),
+        "{text}"
+    );
+    assert_eq!(check(&NicKind::ROCE, &plug_ins(vec![]), &drivers(&["rxe_0"], &["xscale_0"])), Ok(()));
 }
 
 #[test]
