@@ -91,7 +91,9 @@ impl Arguments {
     /// fewer devices than PEs, that not all PEs are here.
     pub(crate) fn job_options(&self, npu: Option<usize>, n_pes: usize) -> JobOptions {
         let mut options = self.job.clone();
-        options.npu = npu.and_then(|npu| u32::try_from(npu).ok());
+        let told_by =
+            if self.six.is_empty() { "the launcher's number of this PE on its host" } else { "<f_npu>" };
+        options.npu = npu.and_then(|npu| Some((told_by, u32::try_from(npu).ok()?)));
         if let [_, _, _, g_npus, ..] = self.six.as_slice() {
             options.pes_here = g_npus.parse().ok().filter(|&g_npus: &usize| g_npus < n_pes);
         }
@@ -152,7 +154,8 @@ impl Arguments {
             elements: self.elements,
             loops: self.loops,
             device,
-            npu: (!self.six.is_empty()).then_some(device),
+            // A launcher starts one PE for each NPU, in order.
+            npu: if self.six.is_empty() { config.local_pe.value } else { Some(device) },
             algorithm: self.algorithm,
             dot: self.dot.clone(),
         };

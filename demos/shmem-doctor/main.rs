@@ -46,6 +46,10 @@ fn main() -> ExitCode {
         }
     };
     demos::start_logging(&settings.config, arguments.job.verbose);
+    let output = match Output::of_its_own(arguments.color) {
+        Ok(output) => output,
+        Err(error) => return unwritten(&error),
+    };
     // Settings of the backends are read here; the first that is wrong ends it, as on the command line.
     let sections = match examine::sections(&settings) {
         Ok(sections) => sections,
@@ -55,19 +59,25 @@ fn main() -> ExitCode {
         }
     };
     let mut report = Report { backend: settings.backend, sections };
-    match show(&mut report, &arguments, &settings) {
+    match show(&mut report, &arguments, &settings, output) {
         Ok(()) if report.fails() == 0 => ExitCode::SUCCESS,
         Ok(()) => ExitCode::FAILURE,
-        Err(error) => {
-            say(&format!("standard output: {error}"));
-            ExitCode::FAILURE
-        }
+        Err(error) => unwritten(&error),
     }
 }
 
+fn unwritten(error: &std::io::Error) -> ExitCode {
+    say(&format!("standard output: {error}"));
+    ExitCode::FAILURE
+}
+
 /// Shows what was found, and what becomes of the meeting with a peer: text as it comes, or one JSON document at the end.
-fn show(report: &mut Report, arguments: &Arguments, settings: &Settings) -> std::io::Result<()> {
-    let mut output = Output::new(arguments.color);
+fn show(
+    report: &mut Report,
+    arguments: &Arguments,
+    settings: &Settings,
+    mut output: Output,
+) -> std::io::Result<()> {
     if !arguments.json {
         report.sections.iter().for_each(|section| output.write(&text::section(section, output.width())));
     }

@@ -55,7 +55,7 @@ impl Settings {
         }
         check_device(arguments.job.device.as_deref())?;
         let mut options = arguments.job.clone();
-        options.npu = arguments.npu;
+        options.npu = arguments.npu.map(|npu| ("--npu", npu));
         options.pes_here = Some(pes_here);
         let rendezvous = &config.rendezvous;
         Ok(Self {

@@ -27,9 +27,9 @@ pub struct JobOptions {
     #[arg(long, short)]
     pub verbose: bool,
 
-    /// The NPU of this PE, if the program knows it.
+    /// The NPU of this PE, if the program knows it, and what tells it.
     #[arg(skip)]
-    pub npu: Option<u32>,
+    pub npu: Option<(&'static str, u32)>,
 
     /// How many PEs are on this host, if the program knows it.
     #[arg(skip)]

@@ -9,6 +9,7 @@
 //! `settings` (which NIC, and why), `connect` (getting queue pairs together) and `engine` (what is posted and completes).
 
 mod abi;
+mod bounded_file;
 pub mod checks;
 mod connect;
 mod engine;
@@ -34,7 +35,7 @@ pub use fabric::Fabric;
 pub use hccn::{HccnError, Health, NpuNic};
 pub use kind::{NicKind, PlugInNames};
 pub use nic::{Family, Gid, NicError, Refusal};
-pub use open::usable;
+pub use open::{is_present, usable};
 pub use plug_ins::{AbiNumbers, PlugInError};
 pub use provider::ProviderError;
 pub use roce::Roce;

@@ -2,14 +2,14 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use crate::error::RoceError;
 use crate::kind::NicKind;
 use crate::nic::{Choice, NicError, NpuLookup, find_nic};
 use crate::plug_ins::PlugIns;
 use crate::provider::{self, Drivers};
-use crate::seen::Seen;
+use crate::seen::{Seen, kernel_devices};
 use crate::settings::RoceSettings;
 use crate::verbs::{Context, DeviceAttributes, Library, PortAttributes, VerbsError};
 
@@ -49,13 +49,22 @@ pub(crate) fn open_nic(
     let mut seen = Seen::look(&library).map_err(verbs)?;
     let nic = |source: NicError| RoceError::Nic { my_pe, source };
     provider::check(kind, plug_ins, &Drivers::of(&seen)).map_err(|error| nic(error.into()))?;
-    plug_ins.warn_of_failed();
+    // Once, however often a NIC is opened.
+    static WARNED: Once = Once::new();
+    WARNED.call_once(|| plug_ins.warn_of_failed());
     let choice = match find_nic(kind, &seen.facts(), settings, rendezvous, &NpuLookup::of(kind)) {
         Ok(choice) => choice,
         Err(error @ (NicError::NoDevices | NicError::NoneOfKind { .. })) => {
             // Of none that opens, why the first does not says more than that there is none.
             let failed = seen.failed.iter().position(|(name, _)| kind.serves(name));
             return Err(failed.map_or_else(|| nic(error), |at| verbs(seen.failed.swap_remove(at).1)));
+        }
+        // It is there, and why it cannot be used is known.
+        Err(NicError::UnknownDevice { name, .. })
+            if seen.failed.iter().any(|(failed, _)| *failed == name) =>
+        {
+            let failed = seen.failed.into_iter().find(|(failed, _)| *failed == name);
+            return Err(failed.map_or_else(|| nic(NicError::NoDevices), |(_, error)| verbs(error)));
         }
         Err(source) => return Err(nic(source)),
     };
@@ -74,6 +83,12 @@ pub(crate) fn open_nic(
 fn is_software(device: &str) -> bool {
     let place = std::fs::canonicalize(format!("/sys/class/infiniband/{device}"));
     place.is_ok_and(|place| place.starts_with("/sys/devices/virtual"))
+}
+
+/// Whether the kernel of this host has a device of `kind`, be it of use or not.
+#[must_use]
+pub fn is_present(kind: &NicKind) -> bool {
+    kernel_devices().iter().any(|device| kind.serves(device))
 }
 
 /// Whether this host has a NIC of `kind` that could be used, by the settings; else why not.

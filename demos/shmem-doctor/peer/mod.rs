@@ -46,7 +46,7 @@ pub(crate) fn prove(address: &PeerAddress, settings: &Settings, notice: impl Fn(
             return section;
         }
     };
-    let remedies = Remedies::new(address, &role, backend);
+    let remedies = Remedies::new(address, &role, backend, settings.options.device.is_some());
     notice(&format!(
         "waiting up to {} s for {}; on that host: {}",
         settings.timeout.as_secs_f64(),

@@ -31,11 +31,13 @@ pub(super) struct Remedies {
 }
 
 impl Remedies {
-    pub(super) fn new(peer: &PeerAddress, role: &Role, backend: &'static str) -> Self {
+    /// `names_nic`: this side had to say which NIC, so that the other may have to as well.
+    pub(super) fn new(peer: &PeerAddress, role: &Role, backend: &'static str, names_nic: bool) -> Self {
         // On one host both name the same; else the other names the address that this one has towards it.
         let me = if role.same_host { peer.to_string() } else { own_address(role.mine, peer.scope()) };
-        let command = |peer: &str| format!("shmem-doctor --backend {backend} --peer {peer}");
-        let (there, here) = (command(&me), command(&peer.to_string()));
+        let command = |peer: &str, nic: &str| format!("shmem-doctor --backend {backend}{nic} --peer {peer}");
+        let (its_nic, own_nic) = if names_nic { (" --device ITS_NIC", " --device NIC") } else { ("", "") };
+        let (there, here) = (command(&me, its_nic), command(&peer.to_string(), own_nic));
         Self { there, here, peer: peer.bare(), port: peer.port, backend }
     }
 
@@ -91,7 +93,7 @@ mod tests {
         let peer = PeerAddress::parse(peer).unwrap();
         let mine: SocketAddr = mine.parse().unwrap();
         let theirs = SocketAddr::new("10.0.0.2".parse().unwrap(), peer.port);
-        Remedies::new(&peer, &Role { pe: 0, mine, theirs, listener: None, same_host: false }, "roce")
+        Remedies::new(&peer, &Role { pe: 0, mine, theirs, listener: None, same_host: false }, "roce", false)
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Skipped {
     pub backend: &'static str,
     /// Why not.
     pub reason: String,
+    /// This host has a NIC for it, so that it may be meant.
+    pub present: bool,
 }
 
 impl fmt::Display for Skipped {
@@ -39,40 +41,57 @@ impl fmt::Display for Skipped {
 ///
 /// # Errors
 ///
-/// [`StartError::NoSuchBackend`], [`StartError::NoneUsable`].
+/// [`StartError::NoSuchBackend`], [`StartError::NoneUsable`], or a wrong setting of a backend that may be meant.
 pub fn choose(config: &JobConfig, options: &JobOptions) -> Result<Choice, StartError> {
     if let Some(name) = &config.backend.value {
         let known = BACKENDS.iter().find(|known| *known == name).copied();
         let backend = known.ok_or_else(|| no_such(name, config))?;
         return Ok(Choice { backend, reason: config.backend.source.to_string(), skipped: Vec::new() });
     }
-    // Who names a NIC means it.
-    #[cfg(feature = "verbs")]
-    if let Some(kind) = options.device.as_deref().and_then(super::verbs::kind_of_device) {
-        let reason = "--device names a NIC of its kind".to_owned();
-        return Ok(Choice { backend: kind.backend, reason, skipped: Vec::new() });
-    }
     let here = options.pes_here.or(config.local_n_pes.value);
     let n_pes = config.n_pes.value;
     let several_hosts = here.is_some_and(|here| here < n_pes);
+    // Who names a NIC means it; in the environment it may be there for other jobs, of several hosts.
+    let mut names_nic = options.device.is_some();
+    #[cfg(feature = "verbs")]
+    if names_nic || several_hosts {
+        let settings = super::verbs::settings(options)?;
+        names_nic = settings.nic.value != transport_roce::NicWish::Auto;
+        if let Some(kind) = super::verbs::kind_of_named(&settings) {
+            let reason = format!("{} names a NIC of its kind", settings.nic.source);
+            return Ok(Choice { backend: kind.backend, reason, skipped: Vec::new() });
+        }
+    }
     let (mut order, mut skipped) = (BACKENDS.to_vec(), Vec::new());
-    if several_hosts {
+    if several_hosts || names_nic {
         // Stable: those with a network keep their order.
         order.sort_by_key(|backend| *backend == LOOPBACK);
     }
+    order.retain(|backend| *backend != LOOPBACK || !names_nic);
     for backend in order {
         match usable(backend, options) {
             Ok(()) => {
                 let reason = match here {
+                    _ if names_nic => "a NIC is named".to_owned(),
                     Some(here) if several_hosts => format!("{here} of {n_pes} PEs are on this host"),
                     _ => "the first of this build that can run here".to_owned(),
                 };
                 return Ok(Choice { backend, reason, skipped });
             }
-            Err(reason) => skipped.push(Skipped { backend, reason }),
+            Err(reason) => skipped.push(Skipped { backend, reason, present: is_present(backend) }),
         }
     }
     Err(StartError::NoneUsable(skipped))
+}
+
+/// Whether this host has a NIC for `backend`.
+#[cfg_attr(not(feature = "verbs"), allow(unused_variables))]
+pub(super) fn is_present(backend: &str) -> bool {
+    #[cfg(feature = "verbs")]
+    if let Some(kind) = super::verbs::kind(backend) {
+        return transport_roce::is_present(kind);
+    }
+    false
 }
 
 pub(super) const LOOPBACK: &str = "loopback";

@@ -32,9 +32,21 @@ pub fn examine(backend: &str, options: &JobOptions, needs: Needs) -> Result<Vec<
     #[cfg(feature = "verbs")]
     if let Some(kind) = super::verbs::kind(backend) {
         let settings = super::verbs::settings(options)?;
-        return Ok(transport_roce::checks::examine(kind, &settings, needs.heap_bytes, needs.rendezvous));
+        let Needs { heap_bytes, pes_here, rendezvous } = needs;
+        return Ok(transport_roce::checks::examine(kind, &settings, heap_bytes, pes_here, rendezvous));
     }
     Ok(Vec::new())
+}
+
+/// Whether this host has a NIC that only `backend` is for, or `backend` is for no certain kind of NIC.
+#[must_use]
+#[cfg_attr(not(feature = "verbs"), allow(unused_variables))]
+pub fn may_be_meant(backend: &str) -> bool {
+    #[cfg(feature = "verbs")]
+    if let Some(kind) = super::verbs::kind(backend) {
+        return kind.device_prefix.is_none() || transport_roce::is_present(kind);
+    }
+    true
 }
 
 /// Whether `backend` could run here by its NICs alone, else why not: a short form of [`examine`].

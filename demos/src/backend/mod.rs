@@ -12,7 +12,7 @@ use transport_core::bootstrap::{Bootstrap, BootstrapError, JoinSpec};
 use transport_core::config::JobConfig;
 
 pub use choice::{Choice, Skipped, choose};
-pub use examine::{Needs, examine, usable};
+pub use examine::{Needs, examine, may_be_meant, usable};
 
 use crate::job_options::JobOptions;
 
@@ -101,7 +101,12 @@ pub fn run<J: Job>(config: &JobConfig, options: &JobOptions, job: J) -> Result<J
     let Choice { backend, reason, skipped } = choose(config, options)?;
     tracing::info!("backend {backend}: {reason}; this build has {}", BACKENDS.join(", "));
     for skipped in &skipped {
-        tracing::info!("backend {skipped}");
+        // A NIC that is there and not used is hardly what is wanted.
+        if skipped.present {
+            tracing::warn!("backend {skipped}");
+        } else {
+            tracing::info!("backend {skipped}");
+        }
     }
     let names_nic =
         options.device.is_some() || std::env::var_os("SHMEM_NIC").is_some_and(|nic| !nic.is_empty());

@@ -2,7 +2,7 @@
 
 use transport_core::config::JobConfig;
 use transport_core::wait;
-use transport_roce::{Fabric, NicKind, Roce, RoceSettings, SettingsError};
+use transport_roce::{Fabric, NicKind, NicWish, Roce, RoceSettings, SettingsError};
 
 use super::{StartError, rendezvous};
 use crate::job_options::JobOptions;
@@ -22,10 +22,12 @@ pub(super) fn kind(backend: &str) -> Option<&'static NicKind> {
     KINDS.iter().copied().find(|kind| kind.backend == backend)
 }
 
-/// The kind that serves `device`, which is `name` or `name:port`.
-pub(super) fn kind_of_device(device: &str) -> Option<&'static NicKind> {
-    let name = device.split(':').next().unwrap_or_default();
-    KINDS.iter().copied().find(|kind| kind.serves(name))
+/// The kind of the NIC that `options` or the environment name; `None` if they name none, or that of the NPU.
+pub(super) fn kind_of_named(settings: &RoceSettings) -> Option<&'static NicKind> {
+    match &settings.nic.value {
+        NicWish::Named { device, .. } => KINDS.iter().copied().find(|kind| kind.serves(device)),
+        _ => None,
+    }
 }
 
 /// What the options and the environment say.
@@ -34,8 +36,8 @@ pub(super) fn settings(options: &JobOptions) -> Result<RoceSettings, SettingsErr
     if let Some(device) = &options.device {
         builder = builder.device("--device", device);
     }
-    if let Some(npu) = options.npu {
-        builder = builder.npu(npu);
+    if let Some((argument, npu)) = options.npu {
+        builder = builder.npu(argument, npu);
     }
     builder.build()
 }

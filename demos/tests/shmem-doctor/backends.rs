@@ -44,3 +44,20 @@ fn nobody_asked_for_it_so_it_is_a_warning() {
     assert_eq!(code, Some(0), "{out}");
     assert!(out.contains("\n  warn  ") && !out.contains("\n  fail  "), "{out}");
 }
+
+#[test]
+fn what_a_plug_in_prints_does_not_spoil_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, file) = (folder.path().join("loud.c"), folder.path().join("libloud.so"));
+    let code =
+        "#include <stdio.h>\n__attribute__((constructor)) static void loud(void) { puts(\"LOUD\"); }\n";
+    std::fs::write(&source, code).unwrap();
+    let mut compiler = std::process::Command::new("cc");
+    assert!(compiler.args(["-shared", "-fPIC", "-o"]).args([&file, &source]).status().unwrap().success());
+    for backend in demos::BACKENDS.iter().filter(|backend| **backend != "loopback") {
+        let mut command = doctor(&["--backend", backend, "--heap", "1MiB", "--json"]);
+        // At once, and at the end of the process, where C would write what it has kept.
+        let Said { out, .. } = said(command.env("IBV_EXTEND_DRIVERS", &file));
+        assert!(out.starts_with('{') && out.ends_with("}\n") && !out.contains("LOUD"), "{out}");
+    }
+}

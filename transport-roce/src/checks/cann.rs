@@ -2,12 +2,12 @@
 
 use std::env::consts::ARCH;
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use transport_core::checks::Section;
 
 use super::cann_version::Version;
+use crate::bounded_file::read_at_most;
 use crate::kind::NicKind;
 
 /// The variable that names the place of CANN.
@@ -16,7 +16,7 @@ const VARIABLE: &str = "ASCEND_HOME_PATH";
 const PLACES: [&str; 3] =
     ["usr/local/Ascend/ascend-toolkit/latest", "usr/local/Ascend/latest", "usr/local/Ascend/cann"];
 /// The most of a file that is read: all of them are short.
-const MOST: usize = 64 << 10;
+const MOST: u64 = 64 << 10;
 
 /// What is known about CANN on this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,8 +57,7 @@ fn version(place: &Path) -> Option<(Version, PathBuf)> {
         format!("{ARCH}-linux/ascend_toolkit_install.info"),
     ];
     files.iter().map(|file| place.join(file)).find_map(|file| {
-        let mut bytes = fs::read(&file).ok()?;
-        bytes.truncate(MOST);
+        let bytes = read_at_most(&file, MOST).ok()?;
         Some((Version::find(&String::from_utf8_lossy(&bytes))?, file))
     })
 }
@@ -104,6 +103,8 @@ pub(crate) fn cann(found: &Cann, kind: &NicKind) -> Section {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use transport_core::checks::Level;
 
     use super::*;

@@ -23,16 +23,18 @@ use crate::rootinfo;
 use crate::seen::{Seen, kernel_devices};
 use crate::settings::{NicWish, RoceSettings};
 
-/// Looks at all that a job on NICs of `kind` would need: `heap` bytes of symmetric heap a PE, the rendezvous at `rendezvous` if that
-/// is known. Blocks: it may ask `hccn_tool`, at most for half a minute.
+/// Looks at all that a job on NICs of `kind` would need: `heap` bytes of symmetric heap for each of `pes_here` PEs of this
+/// host, the rendezvous at `rendezvous` if that is known. Blocks: it may ask `hccn_tool`, at most for half a minute.
 #[must_use]
 pub fn examine(
     kind: &'static NicKind,
     settings: &RoceSettings,
     heap: u64,
+    pes_here: usize,
     rendezvous: Option<SocketAddr>,
 ) -> Vec<Section> {
-    let mut sections = Vec::new();
+    // Before what they are missed for.
+    let mut sections = vec![device_files(&DeviceFiles::now(), kind)];
     let looked = match open_library() {
         Err(error) => {
             sections.push(library(Err(&error)));
@@ -67,8 +69,8 @@ pub fn examine(
             .and_then(|()| find_nic(kind, &facts, settings, rendezvous, &NpuLookup::of(kind)));
         address = choice.as_ref().ok().map(|choice| choice.gid.gid.ip());
         sections.push(of_devices(kind, &seen, &choice));
+        sections.extend(sharing(kind, &facts, pes_here));
     }
-    sections.push(device_files(&DeviceFiles::now(), kind));
     sections.push(locked_memory(heap, &Lockable::now()));
     sections.push(of_npus(kind, settings, &facts));
     if let Some(range) = &kind.ports {
@@ -76,6 +78,27 @@ pub fn examine(
     }
     sections.push(cann(&Cann::now(), kind));
     sections
+}
+
+/// Whether the PEs of this host fit on its NICs, where their number is limited.
+fn sharing(kind: &NicKind, facts: &[DeviceFacts], pes_here: usize) -> Option<Section> {
+    let most = kind.max_pes?;
+    let ports = facts.iter().filter(|device| kind.serves(&device.name)).flat_map(|device| &device.ports);
+    let addresses = ports.filter(|port| port.active).count();
+    let mut section = Section::new("sharing", "PEs that share a NIC");
+    let what = format!(
+        "{pes_here} PEs of this host, {addresses} active ports of {}s, at most {most} PEs each",
+        kind.name
+    );
+    let remedy = "show_gids || rdma link show; shmem-doctor --pes N";
+    if addresses > 0 && pes_here > most.saturating_mul(addresses) {
+        section.fail("pes", what, remedy);
+    } else if addresses > 0 && pes_here > most {
+        section.warn("pes", format!("{what}: spread them by --device or SHMEM_NIC"), remedy);
+    } else {
+        section.ok("pes", what);
+    }
+    Some(section)
 }
 
 fn of_devices(kind: &NicKind, seen: &Seen, choice: &Result<Choice, NicError>) -> Section {

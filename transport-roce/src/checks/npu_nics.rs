@@ -16,7 +16,7 @@ const NPUS: u32 = 8;
 pub(super) fn npu_nics(kind: &NicKind, devices: &[DeviceFacts], file: &Path) -> Section {
     let mut section = Section::new("npu-nics", "NPUs and their NICs");
     let pairs = match RootInfo::read(file) {
-        Ok(Some(info)) => told(&mut section, &info, devices),
+        Ok(Some(info)) => told(&mut section, &info, devices, file),
         Ok(None) => usual(&mut section, kind, devices, file),
         Err(error) => {
             wrong(&mut section, &error);
@@ -28,8 +28,11 @@ pub(super) fn npu_nics(kind: &NicKind, devices: &[DeviceFacts], file: &Path) -> 
 }
 
 /// What the file tells.
-fn told(section: &mut Section, info: &RootInfo, devices: &[DeviceFacts]) -> Vec<(u32, String)> {
+fn told(section: &mut Section, info: &RootInfo, devices: &[DeviceFacts], file: &Path) -> Vec<(u32, String)> {
     let mut pairs = Vec::new();
+    if info.npus().is_empty() {
+        section.warn("file", format!("{} lists no NPU", file.display()), format!("cat {}", file.display()));
+    }
     for npu in info.npus() {
         match info.nic_address(npu) {
             Ok(address) => match is_held_by(devices, address) {

@@ -40,6 +40,10 @@ pub(crate) fn find_nic(
     let wish = Wish::new(kind, settings, local, family);
     let devices = &of_kind(kind, devices, settings)?;
     let Setting { value: nic, source: origin } = &settings.nic;
+    if devices.is_empty() && *nic == NicWish::Auto {
+        // Nobody need be asked which of none it is.
+        return Err(NicError::NoDevices);
+    }
     let choice = match (nic, settings.npu.value) {
         (NicWish::Npu, None) => return Err(NicError::NpuUnknown { origin: origin.clone() }),
         (NicWish::Npu, Some(npu)) => {
@@ -50,7 +54,7 @@ pub(crate) fn find_nic(
             Ok(Some(choice)) => choice,
             Ok(None) => choose(devices, &wish)?,
             Err(error) => {
-                tell(npu, &error);
+                tell(npu, &error, devices.len());
                 choose(devices, &wish)?
             }
         },
@@ -92,10 +96,13 @@ fn of_kind(
 }
 
 /// Logs that the NPU does not tell the NIC.
-fn tell(npu: u32, error: &NicError) {
-    // Hosts without the tool have no NIC of an NPU, and what is usual need not be: nothing to warn of.
-    let is_usual =
-        matches!(error, NicError::Hccn(HccnError::ToolMissing { .. }) | NicError::UsualMissing { .. });
+fn tell(npu: u32, error: &NicError, devices: usize) {
+    // Hosts without the tool have no NIC of an NPU, and what is usual need not be: nothing to warn of, unless there is a choice.
+    let is_usual = match error {
+        NicError::Hccn(HccnError::ToolMissing { .. }) => true,
+        NicError::UsualMissing { .. } => devices == 1,
+        _ => false,
+    };
     if is_usual {
         tracing::debug!("the NIC is chosen without asking for that of NPU {npu}: {error}");
     } else {

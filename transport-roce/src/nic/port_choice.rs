@@ -192,7 +192,7 @@ fn several(candidates: &[At<'_>], local: String) -> NicError {
 /// Why the rendezvous does not point to a port.
 fn what_rendezvous_tells(local: Local) -> String {
     match local {
-        Local::Address(ip) => format!("none holds {ip}, this PE's address towards the rendezvous"),
+        Local::Address(ip) => format!("no active one holds {ip}, this PE's address towards the rendezvous"),
         Local::Loopback => "the rendezvous is on loopback, which tells no NIC".to_owned(),
         Local::Unknown => "this PE's address towards the rendezvous is not known".to_owned(),
     }

@@ -1,13 +1,10 @@
 //! Reads the file's bytes: not too many of them, and from nothing that could make us wait.
 
-use std::fs::OpenOptions;
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::ErrorKind;
 use std::path::Path;
 
-use rustix::fs::OFlags;
-
 use super::error::RootInfoError;
+use crate::bounded_file::read_at_most;
 
 /// The most that is read. A real one has a few hundred bytes for each NPU.
 pub(super) const MAX_BYTES: u64 = 4 << 20;
@@ -15,7 +12,7 @@ pub(super) const MAX_BYTES: u64 = 4 << 20;
 /// All bytes of `path`, or `None` if there is no such file.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, RootInfoError> {
     let unreadable = |error: String| RootInfoError::Unreadable { path: path.to_owned(), error };
-    match bytes(path) {
+    match read_at_most(path, MAX_BYTES) {
         Ok(bytes) if bytes.len() as u64 > MAX_BYTES => {
             Err(RootInfoError::TooLarge { path: path.to_owned(), limit: MAX_BYTES })
         }
@@ -31,17 +28,4 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, RootInfoError> {
         }
         Err(error) => Err(unreadable(error.to_string())),
     }
-}
-
-/// At most one byte more than is allowed.
-fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    // Without waiting for a writer, should it be a named pipe.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -23,7 +23,7 @@ const MAX_GID_INDEX: u32 = 255;
 pub struct RoceSettingsBuilder {
     environment: Box<dyn EnvironmentSource>,
     device: Option<(String, OsString)>,
-    npu: Option<u32>,
+    npu: Option<(String, u32)>,
 }
 
 impl RoceSettingsBuilder {
@@ -47,10 +47,10 @@ impl RoceSettingsBuilder {
         self
     }
 
-    /// The physical NPU of this PE, as the program reckons it from `<g_npus>` and `<f_npu>`.
+    /// The physical NPU of this PE. `argument` is how errors and `--verbose` call what it was reckoned from (`<f_npu>`).
     #[must_use]
-    pub fn npu(mut self, npu: u32) -> Self {
-        self.npu = Some(npu);
+    pub fn npu(mut self, argument: impl Into<String>, npu: u32) -> Self {
+        self.npu = Some((argument.into(), npu));
         self
     }
 
@@ -62,8 +62,8 @@ impl RoceSettingsBuilder {
         let queue_depth = self.number(Key::QueueDepth, 16, 32768, DEFAULT_QUEUE_DEPTH, " work requests")?;
         Ok(RoceSettings {
             nic: self.nic()?,
-            npu: match self.npu {
-                Some(npu) => Setting::new(Some(npu), Source::Argument("<f_npu>".to_owned())),
+            npu: match &self.npu {
+                Some((argument, npu)) => Setting::new(Some(*npu), Source::Argument(argument.clone())),
                 None => Setting::default_value(None),
             },
             gid_index: self.gid_index()?,

@@ -136,7 +136,7 @@ fn nics() {
 fn an_argument_wins_over_the_environment() {
     let builder =
         || RoceSettings::builder().with_environment(MapEnvironment::from([("SHMEM_NIC", "mlx5_0")]));
-    let settings = builder().device("--device", "rxe_0").npu(6).build().unwrap();
+    let settings = builder().device("--device", "rxe_0").npu("<f_npu>", 6).build().unwrap();
     assert_eq!(settings.nic.to_string(), "rxe_0 (argument --device)");
     assert_eq!((settings.npu.value, settings.npu.source), (Some(6), Source::Argument("<f_npu>".into())));
     // What somebody wrote on the command line counts even if it is empty.

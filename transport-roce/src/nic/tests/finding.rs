@@ -13,7 +13,7 @@ use crate::settings::RoceSettings;
 fn settings<const N: usize>(variables: [(&str, &str); N], npu: Option<u32>) -> RoceSettings {
     let builder = RoceSettings::builder().with_environment(MapEnvironment::from(variables));
     match npu {
-        Some(npu) => builder.npu(npu),
+        Some(npu) => builder.npu("<f_npu>", npu),
         None => builder,
     }
     .build()

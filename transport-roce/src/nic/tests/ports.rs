@@ -85,7 +85,7 @@ fn several_and_nothing_tells_which() {
         &["2 ports", "mlx5_0:1 (ACTIVE", "mlx5_1:1 (ACTIVE", "10.0.1.1", "--device", "SHMEM_NIC=mlx5_0:1"],
     );
     refused(&two_nics(), &Wish { local: Local::Loopback, ..any_nic() }, &["loopback"]);
-    refused(&two_nics(), &towards_rendezvous("192.168.0.1"), &["none holds 192.168.0.1"]);
+    refused(&two_nics(), &towards_rendezvous("192.168.0.1"), &["no active one holds 192.168.0.1"]);
     let twins = [two_nics().remove(0), device("rxe_0", vec![port(1, usual_gids("10.0.0.1"))])];
     refused(&twins, &towards_rendezvous("10.0.0.1"), &["all hold 10.0.0.1", "rxe_0:1"]);
 }
