@@ -125,7 +125,7 @@ other_users() {
   cp "$DEMO" demo
   cp "$DOCTOR" shmem-doctor
   chmod 4755 demo shmem-doctor
-  ignored='IBV_EXTEND_DRIVERS is ignored, because this program runs with the rights of another user'
+  ignored='IBV_EXTEND_DRIVERS is ignored, because this program runs with more rights than the user who started it'
   refused 20 su user -c "exec ./demo 1 0 tcp://127.0.0.1:8899 1 0 0 --backend xscale --heap 1MiB"
   says_text said "$ignored"
   refused 20 su user -c "exec ./shmem-doctor --backend xscale"

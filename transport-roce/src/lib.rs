@@ -36,7 +36,7 @@ pub use hccn::{HccnError, Health, NpuNic};
 pub use kind::{NicKind, PlugInNames};
 pub use nic::{Family, Gid, NicError, Refusal};
 pub use open::{is_present, usable};
-pub use plug_ins::{AbiNumbers, PlugInError};
+pub use plug_ins::{AbiNumbers, Instead, PlugInError};
 pub use provider::ProviderError;
 pub use roce::Roce;
 pub use rootinfo::RootInfoError;

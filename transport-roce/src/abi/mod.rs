@@ -13,7 +13,7 @@ pub(crate) use constants::*;
 pub(crate) use inline::{poll_cq, post_send, req_notify_cq};
 #[cfg(test)]
 pub(crate) use plug_in::ask;
-pub(crate) use plug_in::{Visibility, open_for_ever};
+pub(crate) use plug_in::{Visibility, is_secure_execution, open_for_ever};
 pub(crate) use structs::*;
 pub use symbols::LoadError;
 pub(crate) use symbols::{SONAME, Symbols};

@@ -1,8 +1,16 @@
 //! Shared objects that the process opens by their path and then keeps: provider plug-ins, and the library of some.
 
+use std::ffi::c_ulong;
 use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
+
+unsafe extern "C" {
+    fn getauxval(kind: c_ulong) -> c_ulong;
+}
+
+/// The entry of the auxiliary vector that says whether the environment is to be mistrusted.
+const AT_SECURE: c_ulong = 23;
 
 /// Who finds the symbols of what is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,8 +21,18 @@ pub(crate) enum Visibility {
     Global,
 }
 
+/// Whether nothing may be opened, for anybody, only because the environment names it: the kernel gave this process
+/// rights that its caller may not have (setuid, setgid, capabilities of the program's file). So does
+/// `secure_getenv(3)` tell. `false` also if the kernel says nothing about it.
+pub(crate) fn is_secure_execution() -> bool {
+    // SAFETY: the function, of every C library of Linux, takes any number, and reads only what the kernel gave to the
+    // process at its start.
+    unsafe { getauxval(AT_SECURE) != 0 }
+}
+
 /// Opens `file`, which then stays loaded to the end of the process. It must have been looked at: the loader maps what it
-/// is given, and the process dies if the file is shorter than its headers say.
+/// is given, and the process dies if the file is shorter than its headers say. A constructor in it that crashes or exits
+/// ends the process too.
 ///
 /// # Errors
 /// If the loader refuses, with its words.

@@ -16,8 +16,8 @@ pub(super) fn plug_ins(kind: &NicKind, plug_ins: &PlugIns, drivers: &Drivers) ->
         None => section.ok("variable", not_set(kind, drivers)),
         Some(value) if plug_ins.ignored => section.warn(
             "variable",
-            format!("{VARIABLE}={value} is ignored: this program runs with the rights of another user than who started it"),
-            "chmod u-s,g-s PROGRAM",
+            format!("{VARIABLE}={value} is ignored: this program runs with more rights than the user who started it"),
+            "chmod u-s,g-s PROGRAM; setcap -r PROGRAM",
         ),
         Some(value) => section.ok("variable", format!("{VARIABLE}={value}")),
     }

@@ -2,8 +2,8 @@
 
 use object::Endianness;
 use object::elf;
-use object::read::elf::{FileHeader, SectionTable, Sym};
-use object::read::{ReadRef, Result};
+use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
+use object::read::{ReadRef, Result, SectionIndex};
 
 use super::private_abi::digits;
 
@@ -15,6 +15,9 @@ const EXTEND: &str = "verbs_register_driver_extend";
 const VERSION: &str = "IBVERBS_PRIVATE_";
 /// No object has more versions: their numbers have 15 bits.
 const MAX_VERSIONS: usize = 1 << 15;
+
+/// No name that counts is longer.
+const LONGEST: usize = 64;
 
 /// What an object calls, needs and defines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,10 +44,13 @@ where
         defines: private(&defined(&sections, endian, data)?),
         ..Contents::default()
     };
-    let symbols = sections.symbols(endian, data, elf::SHT_DYNSYM)?;
+    let is_table = |section: &&Elf::SectionHeader| section.sh_type(endian) == elf::SHT_DYNSYM;
+    let Some(table) = sections.iter().find(is_table) else { return Ok(contents) };
+    let symbols: &[Elf::Sym] = table.data_as_array(endian, data)?;
+    let strings = strings(&sections, endian, data, table.link(endian))?;
     let called = symbols.iter().filter(|symbol| symbol.is_undefined(endian));
     // A name that cannot be read is none of those that count.
-    for name in called.filter_map(|symbol| symbol.name(endian, symbols.strings()).ok()) {
+    for name in called.filter_map(|symbol| name_at(strings, symbol.st_name(endian))) {
         if name == EXTEND.as_bytes() {
             contents.extends = true;
         } else {
@@ -65,9 +71,10 @@ where
     R: ReadRef<'data>,
 {
     let Some((needs, link)) = sections.gnu_verneed(endian, data)? else { return Ok(Vec::new()) };
-    let strings = sections.strings(endian, data, link)?;
-    let versions = needs.flatten().flat_map(|(_, versions)| versions.flatten()).take(MAX_VERSIONS);
-    Ok(versions.filter_map(|version| version.name(endian, strings).ok()).collect())
+    let strings = strings(sections, endian, data, link)?;
+    let versions =
+        needs.flatten().take(MAX_VERSIONS).flat_map(|(_, versions)| versions.flatten()).take(MAX_VERSIONS);
+    Ok(versions.filter_map(|version| name_at(strings, version.vna_name.get(endian))).collect())
 }
 
 /// The versions of its own symbols.
@@ -81,11 +88,32 @@ where
     R: ReadRef<'data>,
 {
     let Some((definitions, link)) = sections.gnu_verdef(endian, data)? else { return Ok(Vec::new()) };
-    let strings = sections.strings(endian, data, link)?;
+    let strings = strings(sections, endian, data, link)?;
     // The first name is the version's own, the others are those that it came from.
-    let versions = definitions.flatten().filter_map(|(_, mut names)| names.next().ok().flatten());
-    let versions = versions.take(MAX_VERSIONS);
-    Ok(versions.filter_map(|version| version.name(endian, strings).ok()).collect())
+    let definitions = definitions.flatten().take(MAX_VERSIONS);
+    let versions = definitions.filter_map(|(_, mut names)| names.next().ok().flatten());
+    Ok(versions.filter_map(|version| name_at(strings, version.vda_name.get(endian))).collect())
+}
+
+/// The names of a table, which are read at once.
+fn strings<'data, Elf, R>(
+    sections: &SectionTable<'data, Elf, R>,
+    endian: Endianness,
+    data: R,
+    link: SectionIndex,
+) -> Result<&'data [u8]>
+where
+    Elf: FileHeader<Endian = Endianness>,
+    R: ReadRef<'data>,
+{
+    if link == SectionIndex(0) { Ok(&[]) } else { sections.section(link)?.data(endian, data) }
+}
+
+/// The name that begins `at` there, if it is not too long to count.
+fn name_at(strings: &[u8], at: u32) -> Option<&[u8]> {
+    let from = strings.get(usize::try_from(at).ok()?..)?;
+    let end = from.iter().take(LONGEST).position(|byte| *byte == 0)?;
+    from.get(..end)
 }
 
 /// The number of the private ABI among `versions`.

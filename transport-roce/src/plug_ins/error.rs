@@ -1,12 +1,21 @@
 //! What can be wrong with a plug-in. What to type against it is in [`remedy`](super::remedy).
 
+use super::instead::Instead;
 use super::private_abi::AbiNumbers;
+use super::words::{beginning, found_or_install, leads_to, not_here, on_the_way, or_the_stem, to_read};
 use crate::verbs::Errno;
 
 /// Why a plug-in that `IBV_EXTEND_DRIVERS` names is not in use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlugInError {
+    /// The variable has separators only.
+    #[error("IBV_EXTEND_DRIVERS is set, to {value:?}, but names nothing; unset it, or name a plug-in")]
+    NamesNothing {
+        /// The value.
+        value: String,
+    },
+
     /// The entry is too long.
     #[error(
         "the entry {} of IBV_EXTEND_DRIVERS has {has} characters, but only {limit} are allowed; use a shorter path, for \
@@ -20,6 +29,8 @@ pub enum PlugInError {
         has: usize,
         /// The greatest length.
         limit: usize,
+        /// Where a link to it could be, if a link helps.
+        link: Option<Instead>,
     },
 
     /// The entry has a blank before or behind it.
@@ -30,16 +41,43 @@ pub enum PlugInError {
     Blank {
         /// The entry.
         entry: String,
+        /// The entry without it.
+        instead: Instead,
+    },
+
+    /// The entry has quotes around it.
+    #[error(
+        "the entry {entry:?} of IBV_EXTEND_DRIVERS begins or ends with a quote, which only a shell takes away; write it without"
+    )]
+    Quoted {
+        /// The entry.
+        entry: String,
+        /// The entry without them.
+        instead: Instead,
+    },
+
+    /// The entry has something in it that a shell would have replaced.
+    #[error("the entry {entry:?} of IBV_EXTEND_DRIVERS has {what:?} in it, {}", not_here(instead.as_ref()))]
+    Unexpanded {
+        /// The entry.
+        entry: String,
+        /// What was not replaced.
+        what: String,
+        /// The entry with what it stands for, if that is known.
+        instead: Option<Instead>,
     },
 
     /// The entry has `..` in it.
     #[error(
-        "the entry {entry:?} of IBV_EXTEND_DRIVERS has \"..\" in it, which is not allowed anywhere; write the full path \
-         without it"
+        "the entry {entry:?} of IBV_EXTEND_DRIVERS has \"..\" in it, which is not allowed anywhere; write a path without it"
     )]
     DotDot {
         /// The entry.
         entry: String,
+        /// Whether it steps back, so that it goes when the path is resolved, and is not a part of a name.
+        steps: bool,
+        /// The path, or else that of a link.
+        instead: Instead,
     },
 
     /// The entry is a relative path.
@@ -51,7 +89,7 @@ pub enum PlugInError {
         /// The entry.
         entry: String,
         /// The path, seen from the current directory.
-        full: String,
+        full: Instead,
     },
 
     /// The entry is the name of a file.
@@ -66,7 +104,7 @@ pub enum PlugInError {
         /// The bare name that means the same.
         stem: Option<String>,
         /// Where a file of this name is.
-        found: Option<String>,
+        found: Option<Instead>,
     },
 
     /// The entry is neither a path nor a bare name.
@@ -82,14 +120,25 @@ pub enum PlugInError {
     },
 
     /// There is no such file.
-    #[error("IBV_EXTEND_DRIVERS names {file}, which does not exist{}; {}", leads_to(link.as_deref()), found_or_install(found.as_deref()))]
+    #[error("IBV_EXTEND_DRIVERS names {file}, which does not exist{}; {}", leads_to(link.as_deref()), found_or_install(found.as_ref()))]
     NoSuchFile {
         /// The file.
         file: String,
         /// Where it leads to, if it is a link.
         link: Option<String>,
         /// Where a file of this name is.
-        found: Option<String>,
+        found: Option<Instead>,
+    },
+
+    /// A link that the search found leads to nothing.
+    #[error(
+        "{file} is a link to {link}, which does not exist; install its package again, or remove the link"
+    )]
+    Dangling {
+        /// The link.
+        file: String,
+        /// Where it leads to.
+        link: String,
     },
 
     /// There is no file of the bare name.
@@ -115,10 +164,8 @@ pub enum PlugInError {
         what: &'static str,
     },
 
-    /// One of the directories above it cannot be searched.
-    #[error(
-        "{file} cannot be reached: {errno}. Does this user have the right to enter each directory above it?"
-    )]
+    /// Something on the way to it is in the way.
+    #[error("{file} cannot be reached: {errno}. {}", on_the_way(*errno))]
     Unreachable {
         /// The file.
         file: String,
@@ -127,7 +174,7 @@ pub enum PlugInError {
     },
 
     /// It cannot be read.
-    #[error("{file} cannot be read: {errno}. Give this user the right to read it")]
+    #[error("{file} cannot be read: {errno}. {}", to_read(*errno))]
     Unreadable {
         /// The file.
         file: String,
@@ -249,28 +296,4 @@ pub enum PlugInError {
         /// The loader's words.
         said: String,
     },
-}
-
-/// `entry`, in quotes, as far as it is useful.
-fn beginning(entry: &str) -> String {
-    const SHOWN: usize = 200;
-    match entry.char_indices().nth(SHOWN).and_then(|(end, _)| entry.get(..end)) {
-        Some(beginning) => format!("{beginning:?}..."),
-        None => format!("{entry:?}"),
-    }
-}
-
-fn or_the_stem(stem: Option<&str>) -> String {
-    stem.map_or_else(String::new, |stem| format!(", or the bare name {stem}"))
-}
-
-fn leads_to(link: Option<&str>) -> String {
-    link.map_or_else(String::new, |link| format!(" (it is a link to {link})"))
-}
-
-fn found_or_install(found: Option<&str>) -> String {
-    found.map_or_else(
-        || "correct the path, or install the NIC's driver package".to_owned(),
-        |found| format!("there is {found}"),
-    )
 }

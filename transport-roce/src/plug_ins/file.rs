@@ -8,6 +8,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 
 use super::error::PlugInError;
+use super::instead::Instead;
 use super::places::Places;
 use crate::verbs::Errno;
 
@@ -46,7 +47,7 @@ fn absent(path: &Path, places: &Places) -> PlugInError {
     let link = std::fs::read_link(path).ok().map(|link| link.display().to_string());
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let found = name.and_then(|name| places.all(&name).find(|file| file.is_file()));
-    let found = found.map(|file| file.display().to_string());
+    let found = found.map(|file| Instead::path(&file));
     PlugInError::NoSuchFile { file: path.display().to_string(), link, found }
 }
 

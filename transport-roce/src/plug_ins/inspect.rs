@@ -7,6 +7,7 @@ use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 use object::read::{ReadCache, ReadRef};
 
+use super::bounded::{Bounded, Budget, MOST};
 use super::contents::{Contents, contents};
 use super::error::PlugInError;
 use super::looks::looks;
@@ -39,11 +40,19 @@ pub(super) fn inspect<R: Read + Seek>(file: &str, mut reader: R) -> Result<Conte
     if head.len() < header {
         return Err(PlugInError::Truncated { file: file.to_owned(), has, needs: header as u64 });
     }
-    let data = ReadCache::new(reader);
-    if narrow {
-        examine::<FileHeader32<Endianness>, _>(file, has, &data)
+    let (cache, budget) = (ReadCache::new(reader), Budget::new());
+    let data = Bounded::new(&cache, &budget);
+    let contents = if narrow {
+        examine::<FileHeader32<Endianness>, _>(file, has, data)
     } else {
-        examine::<FileHeader64<Endianness>, _>(file, has, &data)
+        examine::<FileHeader64<Endianness>, _>(file, has, data)
+    };
+    match contents {
+        Err(PlugInError::Malformed { file, .. }) if budget.is_exceeded() => {
+            let why = format!("by its headers, its tables have more than {} MiB", MOST >> 20);
+            Err(PlugInError::Malformed { file, why })
+        }
+        _ => contents,
     }
 }
 

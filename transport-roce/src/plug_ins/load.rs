@@ -5,7 +5,6 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::PlugIn;
 use super::contents::Contents;
 use super::error::PlugInError;
 use super::file;
@@ -13,6 +12,7 @@ use super::inspect::inspect;
 use super::places::Places;
 use super::private_abi::{AbiNumbers, suffix};
 use super::rules::{Named, named};
+use super::{PlugIn, VARIABLE};
 use crate::abi::{Visibility, open_for_ever};
 
 /// How the library of extend plug-ins is called.
@@ -78,18 +78,22 @@ impl<'a> Loader<'a> {
     /// The first file of a bare name that could be loaded; like the loader, past those of other machines and the like.
     fn search(&self, entry: &str) -> Result<Candidate, PlugInError> {
         let file = format!("lib{entry}.so");
-        self.first(&file).unwrap_or_else(|| {
+        self.first(self.places.all(&file), Ok).unwrap_or_else(|| {
             let looked_in = self.places.describe();
             Err(PlugInError::NotFound { entry: entry.to_owned(), file, looked_in })
         })
     }
 
-    /// The first file called `name` that could be loaded, else what is wrong with the first of all.
-    fn first(&self, name: &str) -> Option<Result<Candidate, PlugInError>> {
+    /// The first of `files` that could be loaded, and that `take` takes, else what is wrong with the first of all.
+    fn first<T>(
+        &self,
+        files: impl Iterator<Item = PathBuf>,
+        take: impl Fn(Candidate) -> Result<T, PlugInError>,
+    ) -> Option<Result<T, PlugInError>> {
         let mut wrong = None;
-        for path in self.places.all(name) {
-            match self.look_at(path) {
-                Ok(candidate) => return Some(Ok(candidate)),
+        for path in files {
+            match self.look_at(path).map_err(not_named).and_then(&take) {
+                Ok(taken) => return Some(Ok(taken)),
                 Err(error) => wrong = wrong.or(Some(Err(error))),
             }
         }
@@ -111,11 +115,9 @@ impl<'a> Loader<'a> {
     fn extend_library(&mut self, path: &Path) -> Result<PathBuf, PlugInError> {
         let file = || path.display().to_string();
         if self.extend_library.is_none() {
-            self.extend_library = EXTEND_LIBRARY.iter().find_map(|name| self.first(name)).map(|first| {
-                let Candidate { path, .. } = first?;
-                self.open(&path, Visibility::Global)?;
-                Ok(path)
-            });
+            let files = EXTEND_LIBRARY.iter().flat_map(|name| self.places.all(name));
+            let take = |Candidate { path, .. }| self.open(&path, Visibility::Global).map(|()| path);
+            self.extend_library = self.first(files, take);
         }
         match &self.extend_library {
             Some(Ok(library)) => Ok(library.clone()),
@@ -130,7 +132,17 @@ impl<'a> Loader<'a> {
         if self.libibverbs.is_none() {
             return Ok(());
         }
+        // A constructor that ends the process leaves this as the last word.
+        tracing::info!("{VARIABLE}: loading {}", path.display());
         open_for_ever(path, visibility).map_err(|said| refused(path.display().to_string(), said))
+    }
+}
+
+/// What is wrong with a file that the search found, and that nobody named.
+fn not_named(error: PlugInError) -> PlugInError {
+    match error {
+        PlugInError::NoSuchFile { file, link: Some(link), .. } => PlugInError::Dangling { file, link },
+        _ => error,
     }
 }
 

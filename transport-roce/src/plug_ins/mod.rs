@@ -6,12 +6,17 @@
 //! cannot be seen from outside.
 //!
 //! Each file is looked at before the loader gets it, so that one of another machine, cut off, or for another release of
-//! libibverbs becomes an error with a remedy, and not a crash or a NIC that is just not there.
+//! libibverbs becomes an error with a remedy, and not a crash or a NIC that is just not there. That is all that is caught.
+//! Its constructors then run in this process: one that crashes or exits takes the process along, and nothing can stop it.
+//! So `loading PATH` is logged before each file, and names the one at which a process ended. Damage within the code or the
+//! tables that only the loader reads is not seen either.
 
+mod bounded;
 mod contents;
 mod error;
 mod file;
 mod inspect;
+mod instead;
 mod load;
 mod looks;
 mod machine;
@@ -19,6 +24,8 @@ mod places;
 mod private_abi;
 mod remedy;
 mod rules;
+mod shell;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -31,11 +38,14 @@ use std::sync::OnceLock;
 use rustix::process::{getegid, geteuid, getgid, getuid};
 
 pub use error::PlugInError;
+pub use instead::Instead;
 pub(crate) use load::library_abi;
 pub use private_abi::AbiNumbers;
 
+use crate::abi::is_secure_execution;
 use load::Loader;
 use places::Places;
+use rules::Listed;
 
 /// The environment variable that names plug-ins.
 pub(crate) const VARIABLE: &str = "IBV_EXTEND_DRIVERS";
@@ -45,7 +55,8 @@ pub(crate) const VARIABLE: &str = "IBV_EXTEND_DRIVERS";
 pub(crate) struct PlugIns {
     /// The variable as it is set, `None` if it is not or empty.
     pub value: Option<String>,
-    /// Whether it is set but not heeded, because this process has the rights of another user or group (setuid, setgid).
+    /// Whether it is set but not heeded, because this process has rights that its caller may not have (setuid,
+    /// setgid, capabilities of the program's file).
     pub ignored: bool,
     /// What it names, in its order.
     pub entries: Vec<Entry>,
@@ -81,9 +92,14 @@ impl PlugIns {
     pub(crate) fn of_process(libibverbs: Option<&Path>) -> &'static Self {
         static LOADED: OnceLock<PlugIns> = OnceLock::new();
         LOADED.get_or_init(|| {
-            let privileged = getuid() != geteuid() || getgid() != getegid();
+            let privileged = is_privileged();
             let value = std::env::var_os(VARIABLE);
-            let plug_ins = Self::read(value.as_deref(), privileged, libibverbs, &Places::of_host(libibverbs));
+            let plug_ins = Self::read(
+                value.as_deref(),
+                privileged,
+                libibverbs,
+                &Places::of_host(libibverbs, privileged),
+            );
             plug_ins.log(libibverbs.is_some());
             plug_ins
         })
@@ -94,14 +110,21 @@ impl PlugIns {
         let Some(value) = value.filter(|value| !value.is_empty()) else {
             return Self { value: None, ignored: false, entries: Vec::new() };
         };
-        let text = Some(value.to_string_lossy().into_owned());
+        let text = value.to_string_lossy().into_owned();
         if privileged {
-            return Self { value: text, ignored: true, entries: Vec::new() };
+            return Self { value: Some(text), ignored: true, entries: Vec::new() };
         }
         let mut loader = Loader::new(libibverbs, places);
-        let entries = rules::entries(value)
-            .map(|entry| Entry { text: entry.to_string_lossy().into_owned(), outcome: loader.load(entry) });
-        Self { value: text, ignored: false, entries: entries.collect() }
+        let entry = |listed: Listed<'_>| {
+            let outcome = loader.load(listed.entry).map_err(|error| error.among(&listed));
+            Entry { text: listed.entry.to_string_lossy().into_owned(), outcome }
+        };
+        let mut entries: Vec<Entry> = rules::entries(value).map(entry).collect();
+        if entries.is_empty() {
+            let outcome = Err(PlugInError::NamesNothing { value: text.clone() });
+            entries.push(Entry { text: text.clone(), outcome });
+        }
+        Self { value: Some(text), ignored: false, entries }
     }
 
     /// Those that can be used. A file that is named twice is loaded once, and is here once.
@@ -129,7 +152,8 @@ impl PlugIns {
     fn log(&self, loaded: bool) {
         if self.ignored {
             tracing::warn!(
-                "{VARIABLE} is not heeded, because this process has the rights of another user or group"
+                "{VARIABLE} is not heeded, because this process has rights that its caller may not have (setuid, setgid, or \
+                 capabilities of the program's file)"
             );
         }
         let done = if loaded { "loaded" } else { "looked at, as there is no libibverbs to load it into:" };
@@ -147,6 +171,12 @@ impl PlugIns {
             tracing::warn!("{error} (try `{}`)", error.remedy());
         }
     }
+}
+
+/// Whether this process may have rights that the one who set its environment has not.
+fn is_privileged() -> bool {
+    // The ids tell it even where the kernel does not.
+    is_secure_execution() || getuid() != geteuid() || getgid() != getegid()
 }
 
 impl fmt::Display for PlugIn {

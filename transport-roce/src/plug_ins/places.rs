@@ -20,13 +20,19 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Those of this host. `libibverbs` is the file of the library, whose providers lie beside it.
-    pub(super) fn of_host(libibverbs: Option<&Path>) -> Self {
+    /// Those of this host. `libibverbs` is the file of the library, whose providers lie beside it. `LD_LIBRARY_PATH` is
+    /// not looked at if this process is `privileged`: the loader does not either.
+    pub(super) fn of_host(libibverbs: Option<&Path>, privileged: bool) -> Self {
+        let variable = if privileged { None } else { std::env::var_os("LD_LIBRARY_PATH") };
+        Self::beside(libibverbs, &variable.unwrap_or_default())
+    }
+
+    /// The same for a given value of that variable.
+    fn beside(libibverbs: Option<&Path>, variable: &OsStr) -> Self {
         let beside = libibverbs.and_then(Path::parent).map(|directory| directory.join("libibverbs"));
-        let variable = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
         let fixed = ["/usr/local/lib64", "/usr/lib64", "/usr/local/lib", "/usr/lib"].map(PathBuf::from);
         let multiarch = PathBuf::from(format!("/usr/lib/{ARCH}-linux-gnu"));
-        let all = beside.into_iter().chain(of_variable(&variable)).chain(fixed).chain([multiarch]);
+        let all = beside.into_iter().chain(of_variable(variable)).chain(fixed).chain([multiarch]);
         Self::new(all.chain(listed(Path::new(LISTS))).chain([PathBuf::from(ASCEND)]))
     }
 
@@ -119,11 +125,18 @@ mod tests {
 
     #[test]
     fn providers_beside_the_library_come_first_and_the_driver_package_last() {
-        let text = Places::of_host(Some(Path::new("/opt/rdma/libibverbs.so.1"))).describe();
+        let text = Places::of_host(Some(Path::new("/opt/rdma/libibverbs.so.1")), false).describe();
         assert!(text.starts_with("/opt/rdma/libibverbs, "), "{text}");
         assert!(text.contains(", /usr/local/lib64, /usr/lib64, /usr/local/lib, /usr/lib"), "{text}");
         assert!(text.ends_with(", /usr/local/Ascend/driver/lib64/driver"), "{text}");
-        assert!(!Places::of_host(None).describe().contains("/opt/rdma"));
+        assert!(!Places::of_host(None, false).describe().contains("/opt/rdma"));
+    }
+
+    #[test]
+    fn who_has_more_rights_than_the_caller_looks_only_where_nobody_told() {
+        let fixed = Places::beside(None, OsStr::new("")).describe();
+        assert_eq!(Places::of_host(None, true).describe(), fixed);
+        assert_eq!(Places::beside(None, OsStr::new("/x")).describe(), format!("/x, {fixed}"));
     }
 
     #[test]

@@ -2,31 +2,49 @@
 
 use std::path::Path;
 
+use super::VARIABLE;
 use super::error::PlugInError;
+use super::instead::Instead;
 use super::private_abi::suffix;
+use super::rules::{is_allowed, link_to};
+use super::shell::variable;
 use crate::verbs::Errno;
-
-/// Where links to files with long paths are well put.
-const LINKS: &str = "/usr/local/lib";
 
 impl PlugInError {
     /// A command that puts it right, or shows more.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
-            Self::TooLong { entry, .. } => link(entry).unwrap_or_else(|| show_entries().to_owned()),
-            Self::Blank { entry } if entry.trim_ascii().is_empty() => "unset IBV_EXTEND_DRIVERS".to_owned(),
-            Self::Blank { entry } => export(entry.trim_ascii()),
-            Self::DotDot { entry } => {
-                format!("export IBV_EXTEND_DRIVERS=\"$(realpath -m {})\"", quoted(entry))
+            Self::NamesNothing { .. } => format!("unset {VARIABLE}"),
+            Self::TooLong { entry, link: Some(to), .. } => link(entry, to),
+            Self::Blank { instead, .. }
+            | Self::Quoted { instead, .. }
+            | Self::Unexpanded { instead: Some(instead), .. } => instead.export(),
+            Self::Unexpanded { what, instead: None, .. } => match what.strip_prefix('~') {
+                Some("") => "getent passwd \"$(id -u)\"".to_owned(),
+                Some(user) => format!("getent passwd {}", quoted(user)),
+                None => format!("printenv {}", quoted(variable(what))),
+            },
+            Self::DotDot { entry, steps: true, instead } => {
+                instead.export_what_prints(&format!("realpath -m {}", quoted(entry)))
             }
-            Self::Relative { full, .. } => export(full),
+            // Resolving it would not take the dots away.
+            Self::DotDot { entry, instead, .. } if !entry.contains('/') || !is_allowed(instead.text()) => {
+                find(&name(entry))
+            }
+            Self::DotDot { entry, instead, .. } => link(entry, instead),
+            Self::Relative { full, .. } if is_allowed(full.text()) => full.export(),
+            Self::Relative { full, .. } => match link_to(Path::new(full.text())) {
+                Some(to) => link(full.text(), &full.with(to)),
+                None => show_entries().to_owned(),
+            },
             Self::FileName { found: Some(found), .. } | Self::NoSuchFile { found: Some(found), .. } => {
-                export(found)
+                found.export()
             }
             Self::FileName { entry: name, found: None, .. } | Self::NotFound { file: name, .. } => find(name),
+            Self::Dangling { file, .. } => find(&format!("{}*", name(file))),
             // What was meant nobody knows.
-            Self::BadCharacters { .. } => show_entries().to_owned(),
+            Self::BadCharacters { .. } | Self::TooLong { link: None, .. } => show_entries().to_owned(),
             Self::NoSuchFile { file, found: None, .. } => find(&name(file)),
             Self::NotRegular { file, what: "a directory" } => format!("ls -l {}/*.so*", quoted(file)),
             Self::NotRegular { file, .. } => format!("ls -l {}", quoted(file)),
@@ -63,10 +81,6 @@ impl PlugInError {
     }
 }
 
-fn export(value: &str) -> String {
-    format!("export IBV_EXTEND_DRIVERS={}", quoted(value))
-}
-
 fn find(name: &str) -> String {
     format!("find / -name {} 2>/dev/null", quoted(name))
 }
@@ -76,11 +90,10 @@ const fn show_entries() -> &'static str {
     "echo \"$IBV_EXTEND_DRIVERS\" | tr ':;' '\\n\\n'"
 }
 
-/// A shorter path for a file whose path is too long; nothing helps a name that is too long itself.
-fn link(file: &str) -> Option<String> {
-    let short = format!("{LINKS}/{}", name(file));
-    let helps = file.starts_with('/') && short.len() <= super::rules::MAX_LENGTH && !short.contains("..");
-    helps.then(|| format!("ln -s {} {LINKS}/ && {}", quoted(file), export(&short)))
+/// Makes the link `to` that leads to `file`, and names it.
+fn link(file: &str, to: &Instead) -> String {
+    let file = std::path::absolute(file).map_or_else(|_| file.to_owned(), |full| full.display().to_string());
+    format!("ln -s {} {} && {}", quoted(&file), quoted(to.text()), to.export())
 }
 
 fn name(file: &str) -> String {
@@ -88,7 +101,7 @@ fn name(file: &str) -> String {
 }
 
 /// `text` as one word for a shell.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@%=:".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

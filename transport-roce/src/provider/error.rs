@@ -54,7 +54,7 @@ pub enum ProviderError {
     /// The variable is there, but not for a program with the rights of somebody else.
     #[error(
         "the kernel has {devices}, but no provider of libibverbs drives it, and {VARIABLE} is ignored, because this program runs with \
-         the rights of another user than the one who started it (setuid or setgid). Start it as that user, without the bit"
+         more rights than the user who started it (setuid, setgid, or file capabilities). Start one without them"
     )]
     Ignored {
         /// The devices.
@@ -85,7 +85,7 @@ impl ProviderError {
             Self::NotNamed { file, .. } => {
                 format!("export {VARIABLE}=$(find / -name {file} 2>/dev/null | head -1)")
             }
-            Self::Ignored { .. } => "chmod u-s,g-s PROGRAM".to_owned(),
+            Self::Ignored { .. } => "chmod u-s,g-s PROGRAM; setcap -r PROGRAM".to_owned(),
             Self::DrivesNothing { .. } | Self::Undriven { .. } => {
                 "IBV_SHOW_WARNINGS=1 ibv_devinfo".to_owned()
             }

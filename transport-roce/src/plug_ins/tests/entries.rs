@@ -26,11 +26,24 @@ fn another_users_rights_make_the_variable_ignored() {
 
 #[test]
 fn both_separators_count_and_empty_entries_do_not() {
-    let entries = |value| rules::entries(OsStr::new(value)).collect::<Vec<_>>();
+    let entries = |value| rules::entries(OsStr::new(value)).map(|listed| listed.entry).collect::<Vec<_>>();
     assert_eq!(entries(":a;b::;/c/d.so:"), ["a", "b", "/c/d.so"]);
     assert_eq!(entries(";:;"), [""; 0]);
-    let plug_ins = look("::", tempdir().unwrap().path());
-    assert_eq!((plug_ins.value.as_deref(), plug_ins.entries.len()), (Some("::"), 0));
+}
+
+#[test]
+fn separators_alone_are_an_error_of_their_own() {
+    for value in [":", ";", ":;:"] {
+        let plug_ins = look(value, tempdir().unwrap().path());
+        assert_eq!((plug_ins.value.as_deref(), plug_ins.entries[0].text.as_str()), (Some(value), value));
+        assert_says(
+            &only(plug_ins).unwrap_err(),
+            &format!(
+                "IBV_EXTEND_DRIVERS is set, to {value:?}, but names nothing; unset it, or name a plug-in"
+            ),
+            "unset IBV_EXTEND_DRIVERS",
+        );
+    }
 }
 
 #[test]
@@ -56,7 +69,8 @@ fn an_entry_has_at_most_128_characters() {
         "the entry {path:?} of IBV_EXTEND_DRIVERS has 129 characters, but only 128 are allowed; use a shorter path, for \
          example a link to the file. Entries are separated by `:` or `;`"
     );
-    let remedy = format!("ln -s {path} /usr/local/lib/ && export IBV_EXTEND_DRIVERS=/usr/local/lib/libx.so");
+    let remedy =
+        format!("ln -s {path} /usr/local/lib/libx.so && export IBV_EXTEND_DRIVERS=/usr/local/lib/libx.so");
     assert_says(&only(look(&path, here.path())).unwrap_err(), &text, &remedy);
 
     let error = only(look("x".repeat(129), here.path())).unwrap_err();
@@ -75,8 +89,8 @@ fn an_entry_has_at_most_128_characters() {
 fn two_dots_are_nowhere() {
     assert_says(
         &only(look("/opt/../lib x/liba.so", tempdir().unwrap().path())).unwrap_err(),
-        "the entry \"/opt/../lib x/liba.so\" of IBV_EXTEND_DRIVERS has \"..\" in it, which is not allowed anywhere; write \
-         the full path without it",
+        "the entry \"/opt/../lib x/liba.so\" of IBV_EXTEND_DRIVERS has \"..\" in it, which is not allowed anywhere; write a \
+         path without it",
         "export IBV_EXTEND_DRIVERS=\"$(realpath -m '/opt/../lib x/liba.so')\"",
     );
     for entry in ["../liba.so", "a..b", "/a..so", ".."] {

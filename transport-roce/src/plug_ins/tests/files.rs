@@ -93,7 +93,36 @@ fn missing_rights_are_told_with_the_command_that_gives_them() {
         "namei -l /x/liba.so",
     );
     let broken = PlugInError::Unreadable { file: file(), errno: Errno(5) };
-    assert_eq!(broken.remedy(), "ls -l /x/liba.so; cksum /x/liba.so");
+    assert_says(
+        &broken,
+        "/x/liba.so cannot be read: Input/output error (os error 5). Its rights are not the cause: the disk or the server that \
+         has it may fail, or it is no file of a disk",
+        "ls -l /x/liba.so; cksum /x/liba.so",
+    );
+    let text = PlugInError::Unreachable { file: file(), errno: Errno(116) }.to_string();
+    assert!(text.contains("is the file system or its server down?"), "{text}");
+}
+
+#[test]
+fn files_that_are_made_up_as_they_are_read_are_told_as_such() {
+    let error = wrong(Path::new("/proc/self/mountinfo"));
+    let text = error.to_string();
+    // By the kernel its end cannot be had, or is at once.
+    match error {
+        PlugInError::Unreadable { errno: Errno::INVAL, .. } => {
+            assert!(text.contains("those of /proc"), "{text}")
+        }
+        error => assert!(matches!(error, PlugInError::NotElf { .. }), "{error}"),
+    }
+    let error = wrong(Path::new("/proc/self/mem"));
+    assert!(matches!(error, PlugInError::Unreadable { .. }), "{error}");
+    assert!(!error.to_string().contains("the right to read"), "{error}");
+    assert_says(
+        &PlugInError::Unreadable { file: "/proc/x".to_owned(), errno: Errno::INVAL },
+        "/proc/x cannot be read: Invalid argument (os error 22). It is no file of a disk (those of /proc, for example, are made \
+         up as they are read); name another",
+        "ls -l /proc/x; cksum /proc/x",
+    );
 }
 
 #[test]
@@ -101,8 +130,15 @@ fn a_link_that_leads_to_itself_cannot_be_reached() {
     let here = tempdir().unwrap();
     let file = here.path().join("liba.so");
     symlink(&file, &file).unwrap();
-    let error = wrong(&file);
-    assert!(error.to_string().contains("Too many levels of symbolic links"), "{error}");
+    let path = file.display();
+    let errno = Errno(rustix::io::Errno::LOOP.raw_os_error());
+    assert_says(
+        &wrong(&file),
+        &format!(
+            "{path} cannot be reached: {errno}. A link on the way leads back to itself; let it lead to the file"
+        ),
+        &format!("namei -l {path}"),
+    );
 }
 
 #[test]
@@ -223,6 +259,32 @@ fn tables_that_cannot_be_are_damage() {
     assert_says(
         &wrong(&file),
         &format!("{path} is damaged (Invalid ELF program header entry size); copy or install it again"),
+        &format!("rpm -qf {path} || dpkg -S {path}; df -h {path}"),
+    );
+}
+
+#[test]
+fn a_table_that_is_too_large_for_any_library_is_not_read() {
+    const SIZE: u64 = 24 << 27;
+    let objects = Objects::new();
+    let built = objects.build("libsparse.so", NOTHING, &[]);
+    let mut bytes = fs::read(&built).unwrap();
+    let word = |bytes: &[u8], at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());
+    let sections = usize::try_from(word(&bytes, 40)).unwrap();
+    let dynsym =
+        (sections..bytes.len()).step_by(64).find(|at| bytes[at + 4..at + 8] == 11_u32.to_ne_bytes()).unwrap();
+    // Its symbols are behind all else, where nothing is on the disk.
+    let end = bytes.len() as u64;
+    bytes[dynsym + 24..dynsym + 32].copy_from_slice(&end.to_ne_bytes());
+    bytes[dynsym + 32..dynsym + 40].copy_from_slice(&SIZE.to_ne_bytes());
+    fs::write(&built, bytes).unwrap();
+    fs::OpenOptions::new().write(true).open(&built).unwrap().set_len(end + SIZE).unwrap();
+    let path = built.display();
+    assert_says(
+        &wrong(&built),
+        &format!(
+            "{path} is damaged (by its headers, its tables have more than 128 MiB); copy or install it again"
+        ),
         &format!("rpm -qf {path} || dpkg -S {path}; df -h {path}"),
     );
 }

@@ -90,44 +90,6 @@ fn what_registers_itself_in_no_known_way_is_loaded_too() {
 }
 
 #[test]
-fn an_extend_plug_in_without_its_library_says_where_was_looked() {
-    let objects = Objects::new();
-    let library = objects.libibverbs("libverbs-alone.so.1", 34);
-    let file = objects.build("libalone_nda.so", EXTEND, &[]);
-    for plug_ins in [load(&file, objects.path(), &library), look(&file, objects.path())] {
-        assert_says(
-            &only(plug_ins).unwrap_err(),
-            &format!(
-                "{} is an extend plug-in, which needs libibv_extend.so, but there is none (looked in {}). Install the \
-                 Ascend driver package, or add its directory to LD_LIBRARY_PATH",
-                file.display(),
-                objects.path().display()
-            ),
-            "find / -name 'libibv_extend.so*' 2>/dev/null",
-        );
-    }
-}
-
-#[test]
-fn an_extend_library_that_cannot_be_used_is_the_plug_ins_error() {
-    let objects = Objects::new();
-    let library = objects.libibverbs("libverbs-of-bad.so.1", 34);
-    let file = objects.build("libbad_nda.so", EXTEND, &[]);
-    let extend = objects.path().join("libibv_extend.so.4");
-    std::fs::write(&extend, "").unwrap();
-    assert_says(
-        &only(load(&file, objects.path(), &library)).unwrap_err(),
-        &format!(
-            "{} is an extend plug-in, and the library that it needs cannot be used: {} is no shared object: it is empty. \
-             Take the file from the NIC's driver package",
-            file.display(),
-            extend.display()
-        ),
-        &format!("file -L {}", extend.display()),
-    );
-}
-
-#[test]
 fn a_missing_dependency_of_a_dependency_is_named() {
     let objects = Objects::new();
     let library = objects.libibverbs("libverbs-of-missing.so.1", 34);

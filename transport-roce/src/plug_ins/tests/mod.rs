@@ -2,11 +2,14 @@
 
 mod abi_numbers;
 mod entries;
+mod extend_library;
 mod files;
 mod host;
 mod loading;
+mod log;
 mod objects;
 mod properties;
+mod remedies;
 
 use std::ffi::OsStr;
 use std::path::Path;
