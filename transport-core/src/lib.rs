@@ -6,7 +6,7 @@
 //! - [`collectives`] are written once, over any transport.
 //! - [`graph`] captures work from a stream and replays it.
 //! - [`checks`] tell before a job whether this host is fit for one.
-//! - [`conformance`] is the suite that every backend passes.
+//! - [`conformance`] is the suite that every backend passes; `faulty` is any backend with faults on purpose.
 
 pub mod bootstrap;
 pub mod checks;
@@ -15,11 +15,18 @@ pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod error;
+#[cfg(feature = "conformance")]
+pub mod faulty;
 pub mod graph;
 pub mod heap;
 pub mod host;
+#[cfg(all(test, shmem_loom))]
+mod loom_models;
 pub mod memory;
+#[cfg(shmem_loom)]
+pub mod model_run;
 mod pe_list;
+mod sync;
 pub mod transport;
 pub mod wait;
 

@@ -1,10 +1,9 @@
 //! The barrier's flags in the shared memory.
 
-use std::sync::atomic::Ordering;
-
 use transport_core::transport::{BarrierFlags, BarrierTurn, reached};
 
 use crate::job_memory::JobMemory;
+use crate::sync::atomic::Ordering;
 
 /// The flags of the whole job, as PE `my_pe` uses them.
 #[derive(Debug)]
@@ -25,9 +24,7 @@ impl BarrierFlags for SharedFlags {
     #[inline]
     fn send(&self, round: u32, neighbour: usize, epoch: u32) -> bool {
         self.memory.flag(neighbour, round).swap(epoch, Ordering::SeqCst);
-        #[cfg(not(target_arch = "x86_64"))]
-        JobMemory::full_fence();
-        self.memory.wake(neighbour);
+        self.memory.wake_after_change(neighbour);
         true
     }
 
@@ -45,9 +42,10 @@ impl BarrierFlags for SharedFlags {
         self.memory.finished(self.my_pe).store(epoch, Ordering::Release);
     }
 
+    /// The turn was given back by a swap.
     #[inline]
     fn turn_ended(&self) {
-        self.memory.wake(self.my_pe);
+        self.memory.wake_after_change(self.my_pe);
     }
 }
 

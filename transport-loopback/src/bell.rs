@@ -1,12 +1,11 @@
 //! The doorbell of a PE: a futex in the shared memory.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use transport_core::wait::{Doorbell, Ticket};
 
 use crate::job_memory::JobMemory;
-use crate::sys;
+use crate::sync::{self, atomic::Ordering};
 
 /// The bell of this PE.
 #[derive(Debug)]
@@ -31,7 +30,7 @@ impl Doorbell for Bell {
     }
 
     fn sleep(&self, ticket: Ticket, limit: Duration) {
-        sys::futex_wait(self.memory.rings(self.pe), ticket.0, limit);
+        sync::futex_wait(self.memory.rings(self.pe), ticket.0, limit);
     }
 
     fn ring(&self) {

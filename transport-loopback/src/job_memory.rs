@@ -1,11 +1,10 @@
 //! The one memory of a job: for each PE a page of control words, and its heap.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
-
 use transport_core::heap::SymHeap;
 use transport_core::memory::Region;
 
-use crate::sys;
+use crate::sync;
+use crate::sync::atomic::{AtomicU32, Ordering, fence};
 
 /// Bytes of control words of a PE, before its heap.
 const CONTROL: u64 = 4096;
@@ -111,8 +110,8 @@ impl JobMemory {
         self.control(pe, FLAGS + u64::from(round) * LINE)
     }
 
-    /// Rings for `pe` if it sleeps. What it waits for was written before, by an atomic read-modify-write, or a full fence
-    /// was made since: so either we see it armed, or it sees the write when it looks once more after arming.
+    /// Rings for `pe` if it sleeps. What it waits for was written before, and a full fence was made since: so either we see
+    /// it armed, or it sees the write when it looks once more after arming.
     #[inline]
     pub(crate) fn wake(&self, pe: usize) {
         if self.armed(pe).load(Ordering::Relaxed) != 0 {
@@ -120,11 +119,20 @@ impl JobMemory {
         }
     }
 
+    /// As [`wake`](Self::wake), right after an atomic read-modify-write of what it waits for. On x86-64 that is a full fence
+    /// by itself; elsewhere the look at the sleepers could overtake it.
+    #[inline]
+    pub(crate) fn wake_after_change(&self, pe: usize) {
+        #[cfg(any(shmem_loom, not(target_arch = "x86_64")))]
+        Self::full_fence();
+        self.wake(pe);
+    }
+
     /// Rings for `pe`.
     #[cold]
     pub(crate) fn ring(&self, pe: usize) {
         self.rings(pe).fetch_add(1, Ordering::Release);
-        sys::futex_wake_all(self.rings(pe));
+        sync::futex_wake_all(self.rings(pe));
     }
 
     /// Makes all that this thread wrote visible before anything that it reads or writes later.

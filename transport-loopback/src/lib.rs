@@ -8,14 +8,19 @@
 
 mod barrier;
 mod bell;
+#[cfg(not(shmem_loom))]
 pub mod checks;
 mod error;
 mod fd_exchange;
 mod host;
 mod job_memory;
+#[cfg(all(test, shmem_loom))]
+mod loom_models;
 mod loopback;
 mod processes;
+#[cfg(not(shmem_loom))]
 pub mod sim;
+mod sync;
 mod sys;
 mod threads;
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,6 +13,7 @@ use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, T
 use crate::barrier::SharedFlags;
 use crate::bell::Bell;
 use crate::job_memory::JobMemory;
+use crate::sync::atomic::{Ordering, fence};
 
 /// How this PE belongs to its job: by whom it hears of the others' end, and they of its.
 pub(crate) enum Member {
@@ -143,9 +143,7 @@ impl Transport for Loopback {
             SignalOp::Set(value) => word.swap(value, Ordering::SeqCst),
             SignalOp::Add(value) => word.fetch_add(value, Ordering::SeqCst),
         };
-        #[cfg(not(target_arch = "x86_64"))]
-        JobMemory::full_fence();
-        self.memory().wake(signal.pe());
+        self.memory().wake_after_change(signal.pe());
         Ok(())
     }
 
@@ -199,9 +197,7 @@ impl Transport for Loopback {
                 .compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst)
                 .unwrap_or_else(|found| found),
         };
-        #[cfg(not(target_arch = "x86_64"))]
-        JobMemory::full_fence();
-        self.memory().wake(word.pe());
+        self.memory().wake_after_change(word.pe());
         Ok(before)
     }
 

@@ -2,10 +2,11 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::AtomicU32;
-use std::time::Duration;
+#[cfg(not(shmem_loom))]
+use std::{sync::atomic::AtomicU32, time::Duration};
 
 use rustix::fs::{MemfdFlags, SealFlags};
+#[cfg(not(shmem_loom))]
 use rustix::thread::futex;
 use transport_core::memory::Region;
 
@@ -45,6 +46,7 @@ pub(crate) fn check_memory_file(fd: impl AsFd, len: u64) -> io::Result<()> {
 }
 
 /// Sleeps while `word` is `value`, at most `limit`; may end early. Works across processes.
+#[cfg(not(shmem_loom))]
 pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {
     let limit = rustix::time::Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
@@ -55,6 +57,7 @@ pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {
 }
 
 /// Wakes all that sleep on `word`.
+#[cfg(not(shmem_loom))]
 pub(crate) fn futex_wake_all(word: &AtomicU32) {
     // It can only fail for an address that is not mapped.
     let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);

@@ -77,7 +77,7 @@ impl Threads {
     /// # Errors
     ///
     /// [`LoopbackError`] if there are no PEs, the heap's size is out of range, or there is no memory for it.
-    pub fn start(mut self) -> std::result::Result<Vec<Loopback>, LoopbackError> {
+    pub fn start(self) -> std::result::Result<Vec<Loopback>, LoopbackError> {
         let n_pes = self.setup.n_pes;
         if n_pes == 0 {
             return Err(LoopbackError::NoPes);
@@ -91,6 +91,11 @@ impl Threads {
             source,
         })?;
         let memory = JobMemory::new(region, n_pes, self.setup.heap_size);
+        Ok(self.over(&memory))
+    }
+
+    /// The PEs, in order, over memory that nobody has used.
+    pub(crate) fn over(mut self, memory: &JobMemory) -> Vec<Loopback> {
         if self.setup.first_epoch != 0 {
             memory.set_first_epoch(self.setup.first_epoch);
         }
@@ -98,10 +103,10 @@ impl Threads {
         static JOBS: AtomicU64 = AtomicU64::new(0);
         let job = JOBS.fetch_add(1, Ordering::Relaxed);
         self.setup.seed = host::job_seed(&format!("threads, job {job} of process {}", std::process::id()));
-        let pes: Vec<Arc<Pe>> = (0..n_pes).map(|pe| self.setup.pe(pe, &memory)).collect();
+        let pes: Vec<Arc<Pe>> = (0..self.setup.n_pes).map(|pe| self.setup.pe(pe, memory)).collect();
         let group = Arc::new(Group { pes: Mutex::new(pes.iter().map(Arc::downgrade).collect()) });
         let start = |pe| self.setup.transport(pe, Member::Thread(ThreadMember { group: Arc::clone(&group) }));
-        Ok(pes.into_iter().map(start).collect())
+        pes.into_iter().map(start).collect()
     }
 }
 

@@ -14,6 +14,7 @@ mod captured;
 mod dot;
 mod enqueue;
 mod error;
+mod handover;
 mod host_queue;
 mod inline_queue;
 pub mod kernels;

@@ -1,6 +1,6 @@
 //! Which allocations are live, readable by every put without a lock.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicU32, Ordering};
 
 /// Names one allocation for ever: a place in the table and the generation that it held then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,12 +33,10 @@ pub(super) struct LiveWriter {
 
 impl LiveTable {
     /// As many allocations as can be live at once. The table is virtual until used.
-    pub(super) const LIMIT: usize = 1 << 16;
+    pub(super) const LIMIT: usize = if cfg!(shmem_loom) { 4 } else { 1 << 16 };
 
     pub(super) fn new(seed: u32) -> (Self, LiveWriter) {
-        // `vec![0; n]` asks for zeroed pages; a loop over `AtomicU32::new(0)` would touch them all.
-        let zeroes = vec![0_u32; Self::LIMIT].into_boxed_slice();
-        let slots: Box<[AtomicU32]> = bytemuck_atomics(zeroes);
+        let slots = zeroed_atomics(Self::LIMIT);
         let generation = seed.max(1);
         slots[SYSTEM_SLOT as usize].store(generation, Ordering::Relaxed);
         let system = AllocKey { slot: SYSTEM_SLOT, generation };
@@ -86,11 +84,17 @@ impl LiveWriter {
     }
 }
 
-/// The same memory as atomics.
-fn bytemuck_atomics(zeroes: Box<[u32]>) -> Box<[AtomicU32]> {
-    let raw = Box::into_raw(zeroes) as *mut [AtomicU32];
+/// `vec![0; n]` asks for zeroed pages; a loop over `AtomicU32::new(0)` would touch them all.
+#[cfg(not(shmem_loom))]
+fn zeroed_atomics(n: usize) -> Box<[AtomicU32]> {
+    let raw = Box::into_raw(vec![0_u32; n].into_boxed_slice()) as *mut [AtomicU32];
     // SAFETY: `AtomicU32` has the size, alignment and bit validity of `u32`; the box is given up just above.
     unsafe { Box::from_raw(raw) }
+}
+
+#[cfg(shmem_loom)]
+fn zeroed_atomics(n: usize) -> Box<[AtomicU32]> {
+    (0..n).map(|_| AtomicU32::new(0)).collect()
 }
 
 #[cfg(test)]
@@ -126,3 +130,7 @@ mod tests {
         assert!(table.remove(&mut writer, keys[9]) && table.insert(&mut writer).is_some());
     }
 }
+
+#[cfg(all(test, shmem_loom))]
+#[path = "live_loom.rs"]
+mod loom_models;

@@ -1,6 +1,8 @@
 //! Memory that others may write while we look at it.
 
 mod mapping;
+#[cfg(shmem_loom)]
+mod modelled;
 mod region;
 mod shared_copy;
 

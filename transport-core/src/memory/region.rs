@@ -1,12 +1,14 @@
 //! A range of mapped bytes with a keeper, accessed only by shared copies and atomics.
 
+#[cfg(not(shmem_loom))]
+use super::shared_copy::{copy_shared, copy_to_shared};
+use crate::sync::atomic::Ordering;
+#[cfg(not(shmem_loom))]
+use crate::sync::atomic::{AtomicU32, AtomicU64};
 use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-use super::shared_copy::{copy_shared, copy_to_shared};
 
 /// The bytes of one PE's heap as this process maps them, kept alive by whatever maps them.
 ///
@@ -17,6 +19,8 @@ pub struct Region {
     base: NonNull<u8>,
     len: usize,
     _keeper: Arc<dyn Any + Send + Sync>,
+    #[cfg(shmem_loom)]
+    pub(super) words: super::modelled::Words,
 }
 
 // SAFETY: the bytes are only ever touched by `copy_shared` and atomics, both of which allow any number of
@@ -35,7 +39,13 @@ impl Region {
     #[must_use]
     pub unsafe fn new(base: NonNull<u8>, len: usize, keeper: Arc<dyn Any + Send + Sync>) -> Self {
         assert_eq!(base.as_ptr() as usize % 64, 0, "a region starts on a cache line");
-        Self { base, len, _keeper: keeper }
+        Self {
+            base,
+            len,
+            _keeper: keeper,
+            #[cfg(shmem_loom)]
+            words: super::modelled::Words::new(),
+        }
     }
 
     /// Zeroed private memory of this process, for device buffers and tests.
@@ -85,7 +95,13 @@ impl Region {
         assert_eq!(base as usize % 64, 0, "a region starts on a cache line");
         // SAFETY: `at` gives a pointer into the region, which is not null.
         let base = unsafe { NonNull::new_unchecked(base) };
-        Self { base, len: len as usize, _keeper: Arc::clone(&self._keeper) }
+        Self {
+            base,
+            len: len as usize,
+            _keeper: Arc::clone(&self._keeper),
+            #[cfg(shmem_loom)]
+            words: self.words.part(offset),
+        }
     }
 
     /// Pointer to the byte at `offset`, with `len` bytes after it inside of the region.
@@ -98,6 +114,27 @@ impl Region {
         unsafe { self.base.as_ptr().add(offset as usize) }
     }
 
+    /// Sets `len` bytes from `offset` to `byte`.
+    pub fn fill(&self, offset: u64, len: u64, byte: u8) {
+        let block = [byte; 4096];
+        let mut at = 0;
+        while at < len {
+            let step = (len - at).min(block.len() as u64);
+            self.write(offset + at, &block[..step as usize]);
+            at += step;
+        }
+    }
+
+    /// Reads the word at `offset` with acquire order.
+    #[must_use]
+    pub fn load(&self, offset: u64) -> u64 {
+        self.word(offset).load(Ordering::Acquire)
+    }
+}
+
+/// The accesses. In a build with `--cfg shmem_loom`, `modelled` has them.
+#[cfg(not(shmem_loom))]
+impl Region {
     /// Copies `data` in at `offset`.
     #[inline]
     pub fn write(&self, offset: u64, data: &[u8]) {
@@ -127,17 +164,6 @@ impl Region {
         }
     }
 
-    /// Sets `len` bytes from `offset` to `byte`.
-    pub fn fill(&self, offset: u64, len: u64, byte: u8) {
-        let block = [byte; 4096];
-        let mut at = 0;
-        while at < len {
-            let step = (len - at).min(block.len() as u64);
-            self.write(offset + at, &block[..step as usize]);
-            at += step;
-        }
-    }
-
     /// The word of 64 bits at `offset`, which must be a multiple of 8.
     #[inline]
     #[must_use]
@@ -154,12 +180,6 @@ impl Region {
         assert_eq!(offset % 4, 0, "a word at {offset} is not on a boundary of 4");
         // SAFETY: as for `word`.
         unsafe { &*self.at(offset, 4).cast::<AtomicU32>() }
-    }
-
-    /// Reads the word at `offset` with acquire order.
-    #[must_use]
-    pub fn load(&self, offset: u64) -> u64 {
-        self.word(offset).load(Ordering::Acquire)
     }
 }
 

@@ -33,6 +33,7 @@ pub unsafe fn copy_shared(dst: *mut u8, src: *const u8, len: usize) {
 ///
 /// As [`copy_shared`] for `dst`, which must lie outside of `src`.
 #[inline]
+#[cfg_attr(shmem_loom, allow(dead_code))]
 pub(super) unsafe fn copy_to_shared(dst: *mut u8, src: &[u8]) {
     // SAFETY: the caller's promise for `dst`; `src` is a live slice.
     unsafe { copy::<PRIVATE>(dst, src.as_ptr(), src.len()) }
@@ -40,6 +41,7 @@ pub(super) unsafe fn copy_to_shared(dst: *mut u8, src: &[u8]) {
 
 /// Whether others may write the source: then it is read by atomics. A pointer from a `&[u8]` does not allow that.
 const SHARED: bool = true;
+#[cfg_attr(shmem_loom, allow(dead_code))]
 const PRIVATE: bool = false;
 
 /// # Safety

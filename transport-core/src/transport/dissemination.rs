@@ -4,7 +4,7 @@
 //! has that number. Each flag has one writer. The numbers only go up (and wrap), so nothing is ever reset, and a neighbour
 //! that is already one barrier ahead is recognised.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Where a backend has the barrier's flags, and how it sets those of others.
 pub trait BarrierFlags {

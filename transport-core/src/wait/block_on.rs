@@ -4,14 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
-use std::thread::Thread;
 use std::time::Duration;
 
 use super::doorbell::Doorbell;
 use super::waiter::WaitPolicy;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::thread::{self, Thread};
+use crate::sync::{Mutex, thread_local};
 
 /// Runs `future` on this thread to its end. The thread belongs to the wait: in the backends it spins, yields, then sleeps.
 ///
@@ -42,7 +43,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         match turn.offered() {
             Some(bell) if round < bell.policy.yields => {
                 drop(bell);
-                std::thread::yield_now();
+                thread::yield_now();
             }
             Some(bell) => {
                 let armed = Armed::new(&turn.kit.parker, bell.bell);
@@ -226,12 +227,12 @@ struct Parker {
 
 impl Parker {
     fn new() -> Self {
-        Self { thread: std::thread::current(), woken: AtomicBool::new(false), bell: Mutex::new(None) }
+        Self { thread: thread::current(), woken: AtomicBool::new(false), bell: Mutex::new(None) }
     }
 
     fn park(&self) {
         while !self.woken.load(Ordering::Acquire) {
-            std::thread::park();
+            thread::park();
         }
     }
 

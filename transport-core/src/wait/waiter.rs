@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::block_on::{self, Offer};
 use super::doorbell::Doorbell;
+use crate::sync::thread::{self, JoinHandle};
+use crate::sync::{Condvar, Mutex, MutexGuard, hint};
 
 /// How long a wait does what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +86,7 @@ impl Waiter {
             return Poll::Ready(answer);
         }
         for _ in 0..block_on::spin_budget(self.policy.spin) {
-            std::hint::spin_loop();
+            hint::spin_loop();
             if let Some(answer) = ready() {
                 return Poll::Ready(answer);
             }
@@ -115,8 +116,7 @@ impl Waiter {
         let mut helper = self.helper.lock().unwrap_or_else(PoisonError::into_inner);
         if helper.is_none() {
             let shared = Arc::clone(&self.shared);
-            let started =
-                std::thread::Builder::new().name("shmem-waker".into()).spawn(move || shared.serve());
+            let started = thread::Builder::new().name("shmem-waker".into()).spawn(move || shared.serve());
             match started {
                 Ok(thread) => *helper = Some(thread),
                 // Without the thread the future can still be polled: let its executor do that again and again.
@@ -180,7 +180,7 @@ impl Drop for Waiter {
             self.shared.news.notify_one();
             self.shared.bell.ring();
             // The helper itself drops the waiter if a waker it calls held the last reference.
-            if helper.thread().id() != std::thread::current().id() {
+            if helper.thread().id() != thread::current().id() {
                 let _ = helper.join();
             }
         }

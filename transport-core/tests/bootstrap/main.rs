@@ -4,11 +4,15 @@
 #[cfg(test)]
 mod addresses;
 #[cfg(test)]
+mod broken_wires;
+#[cfg(test)]
 mod calls;
 #[cfg(test)]
 mod joining;
 #[cfg(test)]
 mod losses;
+#[cfg(test)]
+mod proxy;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
