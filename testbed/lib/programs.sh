@@ -14,11 +14,13 @@ programs_build() {
     { echo "soft-roce: the build failed" >&2; exit 1; }
 }
 
-# The tests of transport-roce, under their plain names: they need a device, so that here is where they really run.
+# Tests, under their plain names: those of transport-roce, which need a device, so that here is where they really run; and that of the
+# simulation, for which a machine is another machine.
 programs_build_tests() { # DIR
   local built name file
-  echo "building the tests that need a device"
-  built=$(cd "$workspace" && cargo test --locked -p transport-roce --no-run 2>&1) || { echo "$built" >&2; exit 1; }
+  echo "building the tests"
+  built=$(cd "$workspace" && cargo test --locked -p transport-roce --no-run 2>&1 &&
+    cargo test --locked -p transport-loopback --test sim --no-run 2>&1) || { echo "$built" >&2; exit 1; }
   rm -rf "$1"
   mkdir -p "$1"
   # Lines such as: Executable tests/ends.rs (target/debug/deps/ends-0123456789abcdef)

@@ -9,7 +9,7 @@ run() {
   export ROCE_TEST_DEVICE=rxe_0
   found=''
   for test in /testbed/tests/*; do
-    [ -x "$test" ] || continue
+    [ -x "$test" ] && [ "${test##*/}" != sim ] || continue
     found=yes
     began=$(now)
     # One test at a time: each is a job of several PEs, which would wait for the others' processor. Those of plug-ins need

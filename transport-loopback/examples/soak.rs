@@ -61,6 +61,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let seconds = began.elapsed().as_secs_f64();
     let rate = steps as f64 / seconds / 1e6;
-    eprintln!("{steps} steps of {schedules} schedules, all right, in {seconds:.1} s: {rate:.2} million a second");
+    eprintln!(
+        "{steps} steps of {schedules} schedules, all right, in {seconds:.1} s: {rate:.2} million a second"
+    );
     Ok(())
 }

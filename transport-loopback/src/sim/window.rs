@@ -32,7 +32,8 @@ impl Window {
     pub(crate) fn complete(&mut self, number: u64) {
         if number == self.first {
             self.first += 1;
-            if let Some(end) = self.later.front().filter(|next| next.start == number + 1).map(|next| next.end) {
+            if let Some(end) = self.later.front().filter(|next| next.start == number + 1).map(|next| next.end)
+            {
                 self.first = end;
                 self.later.pop_front();
             }
