@@ -52,16 +52,18 @@ pub fn choose(config: &JobConfig, options: &JobOptions) -> Result<Choice, StartE
     let n_pes = config.n_pes.value;
     let several_hosts = here.is_some_and(|here| here < n_pes);
     // Who names a NIC means it; in the environment it may be there for other jobs, of several hosts.
-    let mut names_nic = options.device.is_some();
+    let names_nic = options.device.is_some();
     #[cfg(feature = "verbs")]
-    if names_nic || several_hosts {
+    let names_nic = if names_nic || several_hosts {
         let settings = super::verbs::settings(options)?;
-        names_nic = settings.nic.value != transport_roce::NicWish::Auto;
         if let Some(kind) = super::verbs::kind_of_named(&settings) {
             let reason = format!("{} names a NIC of its kind", settings.nic.source);
             return Ok(Choice { backend: kind.backend, reason, skipped: Vec::new() });
         }
-    }
+        settings.nic.value != transport_roce::NicWish::Auto
+    } else {
+        names_nic
+    };
     let (mut order, mut skipped) = (BACKENDS.to_vec(), Vec::new());
     if several_hosts || names_nic {
         // Stable: those with a network keep their order.
