@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::harness::{demo, free_port, text, wait};
+#[cfg(feature = "roce")]
+use crate::harness::free_port;
+use crate::harness::{demo, text, wait};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
