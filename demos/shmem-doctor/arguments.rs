@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Prove that writes between this host and that one arrive: HOST, IP, HOST:PORT or [IPv6]:PORT [default port: 18515]
+    /// Prove that writes between this host and that one arrive: HOST, IP or HOST:PORT (an IPv6 address in brackets) [default port: 18515]
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) peer: Option<String>,
 
