@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use demos::{BACKENDS, Needs};
+use demos::{BACKENDS, LOOPBACK, Needs};
 use transport_core::checks::{self, Level, Section, worst};
 use transport_core::config::RendezvousAddress;
 
@@ -21,7 +21,11 @@ pub(crate) fn sections(settings: &Settings) -> Result<Vec<Section>, String> {
     let mut sections = vec![
         checks::processors(settings.pes_here),
         // Only a NIC needs all of a heap in memory; elsewhere pages cost nothing until they are touched.
-        if settings.backend.is_none_or(is_loopback) { memory.at_most_warn() } else { memory },
+        if settings.backend.is_none_or(|backend| backend == LOOPBACK) {
+            memory.at_most_warn()
+        } else {
+            memory
+        },
         checks::limits(Some(settings.heap_bytes), settings.pes_here),
         checks::network(settings.rendezvous.as_ref(), config.ifname.value.as_ref(), settings.timeout),
     ];
@@ -37,7 +41,9 @@ pub(crate) fn sections(settings: &Settings) -> Result<Vec<Section>, String> {
         None => {
             let mut all = Vec::new();
             for &backend in BACKENDS {
-                all.push((backend, of(backend)?));
+                // What a NIC that is not here would need is nobody's concern.
+                let own = demos::may_be_meant(backend).then(|| of(backend)).transpose()?;
+                all.push((backend, own));
             }
             let last = runnable(&all);
             sections.extend(of_several(all));
@@ -45,10 +51,6 @@ pub(crate) fn sections(settings: &Settings) -> Result<Vec<Section>, String> {
         }
     }
     Ok(sections)
-}
-
-fn is_loopback(backend: &str) -> bool {
-    backend == "loopback"
 }
 
 /// An address that is reached by the NIC that a job would use: the rendezvous', else the peer's. What is wrong with it is
@@ -62,10 +64,13 @@ fn address_towards_others(settings: &Settings) -> Option<SocketAddr> {
     resolve(host, port, settings.timeout).ok()?.first().copied()
 }
 
+/// What was found for each backend; `None` for one whose NIC is not here, so that nothing was looked at.
+type Found = Vec<(&'static str, Option<Vec<Section>>)>;
+
 /// Which of the backends can run here. One is enough.
-fn runnable(all: &[(&'static str, Vec<Section>)]) -> Section {
+fn runnable(all: &Found) -> Section {
     let mut section = Section::new("backends", "Backends of this build");
-    let can = |own: &[Section]| worst(own) != Level::Fail;
+    let can = |own: &Option<Vec<Section>>| own.as_ref().is_some_and(|own| worst(own) != Level::Fail);
     let some = all.iter().any(|(_, own)| can(own));
     for (backend, own) in all {
         let (what, remedy) =
@@ -81,10 +86,10 @@ fn runnable(all: &[(&'static str, Vec<Section>)]) -> Section {
 
 /// The sections of several backends, each once. What fails is no failure, since nobody asked for just this one; where two
 /// differ in the same subject, their findings say whose they are.
-fn of_several(all: Vec<(&'static str, Vec<Section>)>) -> Vec<Section> {
+fn of_several(all: Found) -> Vec<Section> {
     let mut several: Vec<(&str, Section)> = Vec::new();
     for (backend, own) in all {
-        for section in own.into_iter().map(Section::at_most_warn) {
+        for section in own.into_iter().flatten().map(Section::at_most_warn) {
             if several.iter().all(|(_, known)| *known != section) {
                 several.push((backend, section));
             }
@@ -119,8 +124,9 @@ mod tests {
     fn what_backends_share_is_shown_once_and_where_they_differ_they_are_named() {
         let shared = || section("library", "libibverbs", false);
         let all = vec![
-            ("xscale", vec![shared(), section("nic", "none", true)]),
-            ("roce", vec![shared(), section("nic", "mlx5_0", false)]),
+            ("xscale", Some(vec![shared(), section("nic", "none", true)])),
+            ("hns1825", None),
+            ("roce", Some(vec![shared(), section("nic", "mlx5_0", false)])),
         ];
         let several = of_several(all);
         let shown: Vec<(&str, &str, Level)> =
@@ -139,11 +145,14 @@ mod tests {
     fn one_backend_that_can_run_is_enough() {
         let levels = |fails: [bool; 2]| {
             let all = [("xscale", fails[0]), ("roce", fails[1])];
-            let section = runnable(&all.map(|(name, fails)| (name, vec![section("nic", "x", fails)])));
-            section.findings.iter().map(|finding| finding.level).collect::<Vec<_>>()
+            let mut all: Found =
+                all.map(|(name, fails)| (name, Some(vec![section("nic", "x", fails)]))).into();
+            // Without its NIC it cannot run, and nobody is asked.
+            all.push(("hns1825", None));
+            runnable(&all).findings.iter().map(|finding| finding.level).collect::<Vec<_>>()
         };
-        assert_eq!(levels([false, false]), [Level::Ok, Level::Ok]);
-        assert_eq!(levels([true, false]), [Level::Warn, Level::Ok]);
-        assert_eq!(levels([true, true]), [Level::Fail, Level::Fail]);
+        assert_eq!(levels([false, false]), [Level::Ok, Level::Ok, Level::Warn]);
+        assert_eq!(levels([true, false]), [Level::Warn, Level::Ok, Level::Warn]);
+        assert_eq!(levels([true, true]), [Level::Fail, Level::Fail, Level::Fail]);
     }
 }

@@ -8,7 +8,7 @@ mod job_options;
 mod logging;
 
 pub use backend::{
-    BACKENDS, Choice, Job, Needs, Skipped, StartError, choose, examine, may_be_meant, run, usable,
+    BACKENDS, Choice, Job, LOOPBACK, Needs, Skipped, StartError, choose, examine, may_be_meant, run, usable,
 };
 pub use job_options::JobOptions;
 pub use logging::start_logging;

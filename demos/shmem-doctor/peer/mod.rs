@@ -12,16 +12,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub(crate) use address::PeerAddress;
-use demos::{BACKENDS, JobOptions};
+use demos::{BACKENDS, JobOptions, LOOPBACK};
 use job::News;
 use meeting::Meeting;
 use remedy::{Failure, Remedies};
 use transport_core::checks::Section;
 
 use crate::settings::Settings;
-
-/// The backend that reaches no other host.
-const LOOPBACK: &str = "loopback";
 
 /// Beyond the limits of meeting and of the work: for what the system takes to open and close things.
 const GRACE: Duration = Duration::from_secs(10);

@@ -96,7 +96,8 @@ pub(super) fn is_present(backend: &str) -> bool {
     false
 }
 
-pub(super) const LOOPBACK: &str = "loopback";
+/// The backend that needs no NIC, whether this build has it or not.
+pub const LOOPBACK: &str = "loopback";
 
 /// All backends that there are, whether this build has them or not; each is a cargo feature of the same name.
 const ALL: [&str; 4] = [LOOPBACK, "roce", "xscale", "hns1825"];

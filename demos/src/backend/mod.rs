@@ -11,7 +11,7 @@ use transport_core::Transport;
 use transport_core::bootstrap::{Bootstrap, BootstrapError, JoinSpec};
 use transport_core::config::JobConfig;
 
-pub use choice::{Choice, Skipped, choose};
+pub use choice::{Choice, LOOPBACK, Skipped, choose};
 pub use examine::{Needs, examine, may_be_meant, usable};
 
 use crate::job_options::JobOptions;

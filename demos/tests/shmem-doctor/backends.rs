@@ -61,3 +61,17 @@ fn what_a_plug_in_prints_does_not_spoil_the_document() {
         assert!(out.starts_with('{') && out.ends_with("}\n") && !out.contains("LOUD"), "{out}");
     }
 }
+
+/// Neither NIC is here, and the plug-in is that of one: nobody asked for the other.
+#[cfg(all(feature = "xscale", feature = "hns1825"))]
+#[test]
+fn without_a_backend_nobody_is_blamed_for_another_nic_s_plug_in() {
+    if has_nics() {
+        return;
+    }
+    let mut command = doctor(&["--heap", "1MiB"]);
+    let Said { code, out, .. } = said(command.env("IBV_EXTEND_DRIVERS", "/nowhere/libxscale_nda.so"));
+    assert_eq!(code, Some(0), "{out}");
+    assert!(!out.contains("was asked for"), "{out}");
+    assert!(out.contains("hns1825 cannot run here") && out.contains("/nowhere/libxscale_nda.so"), "{out}");
+}
