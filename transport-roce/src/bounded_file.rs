@@ -1,17 +1,20 @@
 //! Reads files that others wrote: not too many bytes, and from nothing that could make us wait.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::OFlags;
 
+/// Opens it for reading, without waiting for a writer, should it be a named pipe.
+pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
+}
+
 /// The first bytes of the regular file `path`: at most one more than `most`, so that a longer file is known for one.
 pub(crate) fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    // Without waiting for a writer, should it be a named pipe.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = open_at_once(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }

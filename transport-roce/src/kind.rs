@@ -74,12 +74,30 @@ impl NicKind {
 }
 
 #[cfg(test)]
+impl NicKind {
+    /// One with devices and a plug-in of its own, for tests.
+    pub(crate) const LIKE_XSCALE: Self = Self {
+        backend: "xscale",
+        name: "XSCALE NIC",
+        device_prefix: Some("xscale_"),
+        plug_in: Some(PlugInNames {
+            file: "libxscale_nda.so",
+            stem: "libxscale",
+            is_provider: false,
+            provider: "libxscale-rdmavNN.so",
+            mistaken: &[("libhrn", "hns1825")],
+        }),
+        ..Self::ROCE
+    };
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_kind_serves_the_devices_of_its_prefix() {
-        let kind = NicKind { device_prefix: Some("xscale_"), ..NicKind::ROCE };
+        let kind = NicKind::LIKE_XSCALE;
         assert!(["xscale_0", "xscale_17"].iter().all(|name| kind.serves(name)));
         assert!(["xscale_", "xscale_x", "hrn5_0", "xxscale_0", ""].iter().all(|name| !kind.serves(name)));
         assert!(NicKind::ROCE.serves("mlx5_0"));

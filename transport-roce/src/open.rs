@@ -26,15 +26,11 @@ pub(crate) struct Nic {
 
 /// libibverbs, with the provider plug-ins that the environment names loaded into it: before anybody lists devices.
 pub(crate) fn open_library() -> Result<(Arc<Library>, &'static PlugIns), VerbsError> {
-    match Library::open() {
-        Ok(library) => {
-            let path = library.path();
-            tracing::info!("libibverbs: {}", path.as_deref().unwrap_or(Path::new("?")).display());
-            let plug_ins = PlugIns::of_process(path.as_deref());
-            Ok((library, plug_ins))
-        }
-        Err(error) => Err(error),
-    }
+    let library = Library::open()?;
+    let path = library.path();
+    tracing::info!("libibverbs: {}", path.as_deref().unwrap_or(Path::new("?")).display());
+    let plug_ins = PlugIns::of_process(path.as_deref());
+    Ok((library, plug_ins))
 }
 
 /// Chooses by what there is and what is set, and opens it. Blocks: it may ask `hccn_tool`.
@@ -46,28 +42,23 @@ pub(crate) fn open_nic(
 ) -> Result<Nic, RoceError> {
     let verbs = |source| RoceError::Verbs { my_pe, source };
     let (library, plug_ins) = open_library().map_err(verbs)?;
-    let mut seen = Seen::look(&library).map_err(verbs)?;
+    let seen = Seen::look(&library).map_err(verbs)?;
     let nic = |source: NicError| RoceError::Nic { my_pe, source };
     provider::check(kind, plug_ins, &Drivers::of(&seen)).map_err(|error| nic(error.into()))?;
     // Once, however often a NIC is opened.
     static WARNED: Once = Once::new();
     WARNED.call_once(|| plug_ins.warn_of_failed());
-    let choice = match find_nic(kind, &seen.facts(), settings, rendezvous, &NpuLookup::of(kind)) {
-        Ok(choice) => choice,
-        Err(error @ (NicError::NoDevices | NicError::NoneOfKind { .. })) => {
-            // Of none that opens, why the first does not says more than that there is none.
-            let failed = seen.failed.iter().position(|(name, _)| kind.serves(name));
-            return Err(failed.map_or_else(|| nic(error), |at| verbs(seen.failed.swap_remove(at).1)));
-        }
-        // It is there, and why it cannot be used is known.
-        Err(NicError::UnknownDevice { name, .. })
-            if seen.failed.iter().any(|(failed, _)| *failed == name) =>
-        {
-            let failed = seen.failed.into_iter().find(|(failed, _)| *failed == name);
-            return Err(failed.map_or_else(|| nic(NicError::NoDevices), |(_, error)| verbs(error)));
-        }
-        Err(source) => return Err(nic(source)),
-    };
+    let found = find_nic(kind, &seen.facts(), settings, rendezvous, &NpuLookup::of(kind));
+    let choice = found.map_err(|source| {
+        // Why a device does not open says more than that it is not there, or of none that there is none.
+        let missed = |name: &str| match &source {
+            NicError::NoDevices | NicError::NoneOfKind { .. } => kind.serves(name),
+            NicError::UnknownDevice { name: wanted, .. } => name == wanted,
+            _ => false,
+        };
+        let failed = seen.failed.iter().find(|(name, _)| missed(name)).map(|(_, error)| error.clone());
+        failed.map_or_else(|| nic(source), verbs)
+    })?;
     let chosen = seen.open.into_iter().find(|device| device.facts.name == choice.device);
     let context = chosen.ok_or_else(|| nic(NicError::NoDevices))?.context;
     let attributes = context.attributes().map_err(verbs)?;
@@ -97,6 +88,15 @@ pub fn is_present(kind: &NicKind) -> bool {
 ///
 /// What [`Fabric::connect`](crate::Fabric::connect) would answer, but for what the rendezvous decides.
 pub fn usable(kind: &NicKind, settings: &RoceSettings) -> Result<(), RoceError> {
+    if let Some(prefix) = kind.device_prefix.filter(|_| !is_present(kind)) {
+        // No need to open all others to see that none is of this kind.
+        let devices = kernel_devices().join(", ");
+        let devices = if devices.is_empty() { "no verbs device".to_owned() } else { devices };
+        return Err(RoceError::Nic {
+            my_pe: 0,
+            source: NicError::NoneOfKind { name: kind.name, prefix, devices },
+        });
+    }
     match open_nic(kind, 0, settings, None) {
         // The address of the rendezvous tells which.
         Ok(_) | Err(RoceError::Nic { source: NicError::Several { .. }, .. }) => Ok(()),

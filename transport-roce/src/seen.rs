@@ -1,6 +1,6 @@
 //! What this host has in the way of verbs devices: those that open, those that do not, those that no provider drives.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::nic::{DeviceFacts, Gid, GidFacts, GidKind, PortFacts};
@@ -55,20 +55,16 @@ impl Seen {
     pub(crate) fn facts(&self) -> Vec<DeviceFacts> {
         self.open.iter().map(|device| device.facts.clone()).collect()
     }
-
-    /// Devices that the kernel has and that libibverbs does not list, since no provider drives them.
-    pub(crate) fn undriven(&self) -> Vec<&str> {
-        let listed = |name: &str| {
-            self.open.iter().any(|device| device.facts.name == name)
-                || self.failed.iter().any(|(failed, _)| failed == name)
-        };
-        self.kernel.iter().map(String::as_str).filter(|name| !listed(name)).collect()
-    }
 }
 
 /// In the order of their names.
 pub(crate) fn kernel_devices() -> Vec<String> {
-    let entries = std::fs::read_dir(KERNEL_DEVICES).into_iter().flatten().flatten();
+    names_in(Path::new(KERNEL_DEVICES))
+}
+
+/// What is in `directory`, in order; nothing if it cannot be read.
+pub(crate) fn names_in(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<String> =
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();

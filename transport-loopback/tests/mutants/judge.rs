@@ -55,9 +55,8 @@ pub(crate) struct Catch {
 impl Catch {
     fn of(failure: &Failure) -> Self {
         let story = failure.to_string();
-        let count = story.split("found in schedule ").nth(1).and_then(|rest| rest.split(',').next());
-        let schedules = count.and_then(|count| count.parse().ok()).expect("the story says in which schedule");
-        Self { ends: Ends::of(failure.kind()), schedules, shrunk: failure.schedule().deviations(), story }
+        let (schedules, shrunk) = (failure.schedules(), failure.schedule().deviations());
+        Self { ends: Ends::of(failure.kind()), schedules, shrunk, story }
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use transport_core::checks::Section;
 
 use crate::kind::NicKind;
+use crate::seen::names_in;
 use crate::verbs::Errno;
 
 /// What is known about the files.
@@ -46,13 +47,7 @@ impl DeviceFiles {
     /// As [`now`](Self::now), with another directory in place of `/`.
     fn look(root: &Path) -> Self {
         let place = root.join("dev/infiniband");
-        let names = |class: &str| {
-            let entries = fs::read_dir(root.join("sys/class").join(class)).into_iter().flatten().flatten();
-            let mut names: Vec<String> =
-                entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-            names.sort();
-            names
-        };
+        let names = |class: &str| names_in(&root.join("sys/class").join(class));
         let groups = fs::read_to_string(root.join("etc/group")).unwrap_or_default();
         // A file `abi_version` stands among the devices.
         let uverbs = names("infiniband_verbs").into_iter().filter(|name| name.starts_with("uverbs"));

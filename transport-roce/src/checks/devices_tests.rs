@@ -175,14 +175,7 @@ fn what_cannot_be_used_fails_only_if_nothing_else_can() {
 
 #[test]
 fn a_driver_of_its_own_is_looked_for_by_its_name() {
-    let names = crate::kind::PlugInNames {
-        file: "libxscale_nda.so",
-        stem: "libxscale",
-        is_provider: false,
-        provider: "libxscale-rdmavNN.so",
-        mistaken: &[],
-    };
-    let remedy = driver_of(&NicKind { plug_in: Some(names), ..XSCALE });
+    let remedy = driver_of(&NicKind::LIKE_XSCALE);
     assert_eq!(remedy, "find / -name 'libxscale*.so*' 2>/dev/null; ls /etc/libibverbs.d");
 }
 

@@ -15,7 +15,7 @@ use super::npu_nics::npu_nics;
 use super::plug_ins::plug_ins;
 use super::ports::{Ports, ports};
 use crate::kind::NicKind;
-use crate::nic::{Choice, DeviceFacts, NicError, NpuLookup, find_nic};
+use crate::nic::{DeviceFacts, NicError, NpuLookup, find_nic};
 use crate::open::open_library;
 use crate::plug_ins::{PlugIns, library_abi};
 use crate::provider::{self, Drivers};
@@ -49,7 +49,8 @@ pub fn examine(
                 Ok(seen) => {
                     let drivers = Drivers::of(&seen);
                     sections.push(plug_ins(kind, named, &drivers));
-                    Some((seen, provider::check(kind, named, &drivers)))
+                    let provided = provider::check(kind, named, &drivers);
+                    Some((seen, drivers, provided))
                 }
                 Err(error) => {
                     let mut section = Section::new("devices", "RDMA devices");
@@ -61,14 +62,16 @@ pub fn examine(
         }
     };
     let (mut facts, mut address) = (Vec::new(), None);
-    if let Some((seen, provided)) = looked {
+    if let Some((seen, drivers, provided)) = looked {
         facts = seen.facts();
         // As a job does: without a provider nothing is chosen.
         let choice = provided
             .map_err(NicError::from)
             .and_then(|()| find_nic(kind, &facts, settings, rendezvous, &NpuLookup::of(kind)));
         address = choice.as_ref().ok().map(|choice| choice.gid.gid.ip());
-        sections.push(of_devices(kind, &seen, &choice));
+        let (open, undriven) = (OpenDevice::all(&seen), drivers.undriven());
+        let found = Devices { open: &open, failed: &seen.failed, undriven: &undriven, choice: &choice };
+        sections.push(devices(&found, kind));
         sections.extend(sharing(kind, &facts, pes_here));
     }
     sections.push(locked_memory(heap, &Lockable::now()));
@@ -99,11 +102,6 @@ fn sharing(kind: &NicKind, facts: &[DeviceFacts], pes_here: usize) -> Option<Sec
         section.ok("pes", what);
     }
     Some(section)
-}
-
-fn of_devices(kind: &NicKind, seen: &Seen, choice: &Result<Choice, NicError>) -> Section {
-    let (open, undriven) = (OpenDevice::all(seen), seen.undriven());
-    devices(&Devices { open: &open, failed: &seen.failed, undriven: &undriven, choice }, kind)
 }
 
 fn of_npus(kind: &NicKind, settings: &RoceSettings, facts: &[DeviceFacts]) -> Section {

@@ -5,6 +5,8 @@ use rustix::thread::{CapabilitySet, capabilities};
 use transport_core::checks::Section;
 use transport_core::config::ByteSize;
 
+use crate::verbs::status_bytes;
+
 /// What the queues and the tables of a job may lock besides the heap.
 const BESIDES: u64 = 4 << 20;
 
@@ -28,17 +30,11 @@ impl Lockable {
         let (status, limits) = (read("status"), getrlimit(Resource::Memlock));
         Self {
             limit: limits.current,
-            pinned: pinned_bytes(&status).unwrap_or(0),
+            pinned: status_bytes(&status, "VmPin").unwrap_or(0),
             hard: limits.maximum,
             exempt: may_lock_all() && is_initial(&read("uid_map")),
         }
     }
-}
-
-/// The line `VmPin:      8 kB` of the status.
-fn pinned_bytes(status: &str) -> Option<u64> {
-    let value = status.lines().find_map(|line| line.strip_prefix("VmPin:"))?;
-    value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// Whether the process has CAP_IPC_LOCK, which lifts the limit.
@@ -158,9 +154,9 @@ mod tests {
 
     #[test]
     fn what_is_pinned_is_read() {
-        assert_eq!(pinned_bytes("VmLck:\t     4 kB\nVmPin:\t     8 kB\n"), Some(8192));
+        assert_eq!(status_bytes("VmLck:\t     4 kB\nVmPin:\t     8 kB\n", "VmPin"), Some(8192));
         for status in ["", "VmPin:\n", "VmPin:\t8\n", "VmPin:\t18446744073709551615 kB\n"] {
-            assert_eq!(pinned_bytes(status), None, "{status:?}");
+            assert_eq!(status_bytes(status, "VmPin"), None, "{status:?}");
         }
     }
 

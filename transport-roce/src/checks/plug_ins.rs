@@ -94,22 +94,9 @@ mod tests {
     use transport_core::checks::Level;
 
     use super::*;
-    use crate::kind::PlugInNames;
     use crate::plug_ins::PlugInError;
 
-    const KIND: NicKind = NicKind {
-        backend: "xscale",
-        name: "XSCALE NIC",
-        device_prefix: Some("xscale_"),
-        plug_in: Some(PlugInNames {
-            file: "libxscale_nda.so",
-            stem: "libxscale",
-            is_provider: false,
-            provider: "libxscale-rdmavNN.so",
-            mistaken: &[],
-        }),
-        ..NicKind::ROCE
-    };
+    const KIND: NicKind = NicKind::LIKE_XSCALE;
 
     fn set(text: &str, provider_abi: Option<u32>, extends: bool) -> PlugIns {
         let plug_in =

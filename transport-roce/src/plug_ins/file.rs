@@ -1,15 +1,14 @@
 //! Gets at a file that somebody named, whatever it is, without waiting for it.
 
-use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::fs::{File, FileType, Metadata};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-
-use rustix::fs::OFlags;
 
 use super::error::PlugInError;
 use super::instead::Instead;
 use super::places::Places;
+use crate::bounded_file::open_at_once;
 use crate::verbs::Errno;
 
 /// Opens `path`, which must be a regular file, for reading. `places` are looked through if it is not there.
@@ -24,9 +23,8 @@ pub(super) fn open(path: &Path, places: &Places) -> Result<(File, Metadata), Plu
     })?;
     regular(path, metadata.file_type())?;
     // Not to wait is for the case that somebody puts a pipe there just now.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
     let unreadable = |error: io::Error| PlugInError::Unreadable { file: file(), errno: errno(&error) };
-    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(unreadable)?;
+    let opened = open_at_once(path).map_err(unreadable)?;
     let metadata = opened.metadata().map_err(unreadable)?;
     regular(path, metadata.file_type())?;
     Ok((opened, metadata))

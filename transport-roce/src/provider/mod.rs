@@ -25,6 +25,12 @@ impl Drivers {
         let failed = seen.failed.iter().map(|(name, _)| (name.clone(), None));
         Self { listed: open.chain(failed).collect(), kernel: seen.kernel.clone() }
     }
+
+    /// Devices that the kernel has and that libibverbs does not list, since no provider drives them.
+    pub(crate) fn undriven(&self) -> Vec<&str> {
+        let listed = |name: &&str| self.listed.iter().any(|(listed, _)| listed == name);
+        self.kernel.iter().map(String::as_str).filter(|name| !listed(name)).collect()
+    }
 }
 
 /// Whether `kind` can be used with these plug-ins.
@@ -33,15 +39,9 @@ impl Drivers {
 /// If a plug-in failed that this kind needs, if they are another NIC's, or if a device of it has no provider. That there is no
 /// such device at all is for the choice to tell.
 pub(crate) fn check(kind: &NicKind, plug_ins: &PlugIns, drivers: &Drivers) -> Result<(), ProviderError> {
-    let of_kind = |name: &&String| kind.serves(name);
-    let listed = drivers.listed.iter().map(|(name, _)| name).filter(of_kind);
-    let undriven: Vec<&str> = drivers
-        .kernel
-        .iter()
-        .filter(|name| kind.serves(name) && !drivers.listed.iter().any(|(listed, _)| listed == *name))
-        .map(String::as_str)
-        .collect();
-    let any_driven = listed.count() > 0;
+    let any_driven = drivers.listed.iter().any(|(name, _)| kind.serves(name));
+    let mut undriven = drivers.undriven();
+    undriven.retain(|name| kind.serves(name));
     let failed = plug_ins.entries.iter().find_map(|entry| entry.outcome.as_ref().err());
     let Some(names) = kind.plug_in else {
         // Any NIC will do, so that a plug-in is only missed where there is none.

@@ -5,19 +5,7 @@ use std::path::Path;
 use super::*;
 use crate::plug_ins::{PlugIn, PlugInError};
 
-const XSCALE: NicKind = NicKind {
-    backend: "xscale",
-    name: "XSCALE NIC",
-    device_prefix: Some("xscale_"),
-    plug_in: Some(PlugInNames {
-        file: "libxscale_nda.so",
-        stem: "libxscale",
-        is_provider: false,
-        provider: "libxscale-rdmavNN.so",
-        mistaken: &[("libhrn", "hns1825")],
-    }),
-    ..NicKind::ROCE
-};
+const XSCALE: NicKind = NicKind::LIKE_XSCALE;
 
 fn plug_in(path: &str, provider_abi: Option<u32>, extends: bool) -> Entry {
     let plug_in = PlugIn { path: path.into(), provider_abi, extends, extend_library: None };

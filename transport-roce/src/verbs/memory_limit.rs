@@ -25,13 +25,16 @@ impl LockedMemory {
 
 /// The sum of `VmLck` (locked by mlock) and `VmPin` (pinned by drivers).
 fn locked_bytes(status: &str) -> Option<u64> {
-    let kilobytes = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim_start_matches(':').trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    };
-    let (locked, pinned) = (kilobytes("VmLck"), kilobytes("VmPin"));
+    let (locked, pinned) = (status_bytes(status, "VmLck"), status_bytes(status, "VmPin"));
     locked.or(pinned)?;
-    Some((locked.unwrap_or(0) + pinned.unwrap_or(0)).saturating_mul(1024))
+    Some(locked.unwrap_or(0).saturating_add(pinned.unwrap_or(0)))
+}
+
+/// The bytes of a line such as `VmPin:      8 kB` of `/proc/self/status`.
+pub(crate) fn status_bytes(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let kilobytes = line.trim_start_matches(':').trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?;
+    kilobytes.checked_mul(1024)
 }
 
 impl fmt::Display for LockedMemory {

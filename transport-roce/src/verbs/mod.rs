@@ -32,6 +32,7 @@ pub(crate) use completion_queue::{CompletionQueue, WorkCompletion};
 pub(crate) use context::{Context, DeviceAttributes};
 pub(crate) use gid::GidKind;
 pub(crate) use library::Library;
+pub(crate) use memory_limit::status_bytes;
 pub(crate) use memory_region::{Access, MemoryRegion};
 pub(crate) use mtu::Mtu;
 pub(crate) use port::{LinkLayer, PortAttributes, PortState};
