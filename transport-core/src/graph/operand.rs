@@ -110,13 +110,26 @@ impl<T: Pod> Operand<T> {
         role: &'static str,
         heap: &'a SymHeap,
     ) -> Result<View<'a, T>> {
-        let (region, offset, observer) = match &self.place {
-            Place::Buffer { region, offset, .. } => (region, *offset, None),
-            Place::Symmetric(slice) => {
-                (heap.region(), heap.check(op, role, *slice)?.offset(), heap.observer())
-            }
-        };
-        Ok(View { region, offset, len: self.len, observer, _element: PhantomData })
+        let (region, offset) = self.locate(op, role, heap)?;
+        Ok(View { region, offset, len: self.len, observer: self.observer(heap), _element: PhantomData })
+    }
+
+    #[inline]
+    fn locate<'a>(
+        &'a self,
+        op: &'static str,
+        role: &'static str,
+        heap: &'a SymHeap,
+    ) -> Result<(&'a Region, u64)> {
+        Ok(match &self.place {
+            Place::Buffer { region, offset, .. } => (region, *offset),
+            Place::Symmetric(slice) => (heap.region(), heap.check(op, role, *slice)?.offset()),
+        })
+    }
+
+    /// Who is told of accesses to it.
+    fn observer<'a>(&self, heap: &'a SymHeap) -> Option<&'a dyn HeapObserver> {
+        heap.observer().filter(|_| matches!(self.place, Place::Symmetric(_)))
     }
 
     pub(super) fn range(&self) -> ByteRange {
@@ -148,13 +161,25 @@ impl<T: Pod> Operand<T> {
 }
 
 impl Operand<u8> {
+    /// The user's call, for errors.
+    const COPY: &str = "memcpy_async";
+
     /// Copies `src`, which is as long and checked for overlap, here.
     #[inline]
     pub(super) fn copy_from(&self, src: &Self, heap: &SymHeap) -> Result<()> {
-        const OP: &str = "memcpy_async";
-        let to = self.view(OP, "destination", heap)?;
-        let from = src.view(OP, "source", heap)?;
-        to.region.copy_from(to.offset, from.region, from.offset, self.len as u64);
+        let (to, to_offset) = self.locate(Self::COPY, "destination", heap)?;
+        let (from, from_offset) = src.locate(Self::COPY, "source", heap)?;
+        to.copy_from(to_offset, from, from_offset, self.len as u64);
+        if heap.observer().is_some() {
+            self.tell_of_copy(src, heap)?;
+        }
+        Ok(())
+    }
+
+    /// Apart from the copy itself, which is done much more often than anybody listens.
+    #[cold]
+    fn tell_of_copy(&self, src: &Self, heap: &SymHeap) -> Result<()> {
+        let (from, to) = (src.view(Self::COPY, "source", heap)?, self.view(Self::COPY, "destination", heap)?);
         from.tell_read(from.offset, self.len as u64);
         to.tell_written(to.offset, self.len as u64);
         Ok(())
