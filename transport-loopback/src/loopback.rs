@@ -66,7 +66,7 @@ impl Setup {
     /// PE `my_pe`, over the job's memory.
     pub(crate) fn pe(&self, my_pe: usize, memory: &JobMemory) -> Arc<Pe> {
         let heap = SymHeap::new(memory.heap(my_pe), my_pe, self.n_pes, 0, self.seed);
-        let endpoint = Endpoint::new(my_pe, self.n_pes, heap, self.timeout);
+        let endpoint = Endpoint::new(my_pe, self.n_pes, heap, self.timeout).sharing_memory();
         Arc::new(Pe { endpoint, memory: memory.clone() })
     }
 
@@ -113,6 +113,11 @@ impl Transport for Loopback {
             Member::Thread(member) => member.abort(self.my_pe(), reason),
             Member::Process(member) => member.abort(reason),
         }
+    }
+
+    #[inline]
+    fn reads_source_at_post(&self, _len: u64) -> bool {
+        true
     }
 
     #[inline]

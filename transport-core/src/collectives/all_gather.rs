@@ -1,55 +1,20 @@
 //! AllGather: everybody's part, at everybody.
 
-use std::fmt;
-use std::str::FromStr;
-
 use bytemuck::Pod;
 
+use super::algorithm::{AllGatherAlgorithm, Job};
+use super::{bruck, direct, eager, pull, ring, textbook};
 use crate::error::{Error, Result};
 use crate::heap::{self, SymSlice};
 use crate::transport::Transport;
 
-/// How an AllGather is done. All give the same result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum AllGatherAlgorithm {
-    /// Chosen by size, PE count and backend.
-    #[default]
-    Auto,
-    /// Barrier, a put to every peer, barrier: the reference that others are checked against. The first barrier says that
-    /// everybody has come here, so that nobody still uses what will be overwritten; the second, which implies `quiet`,
-    /// that every part has landed.
-    Textbook,
-}
-
-impl AllGatherAlgorithm {
-    /// Each of them with its name.
-    pub const ALL: [(Self, &'static str); 2] = [(Self::Auto, "auto"), (Self::Textbook, "textbook")];
-}
-
-impl fmt::Display for AllGatherAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name =
-            Self::ALL.iter().find(|(algorithm, _)| algorithm == self).map_or("unknown", |(_, name)| name);
-        f.write_str(name)
-    }
-}
-
-impl FromStr for AllGatherAlgorithm {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        Self::ALL.iter().find(|(_, name)| *name == text).map(|(algorithm, _)| *algorithm).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
-            format!("no AllGather algorithm is called {text:?}; there are {}", names.join(", "))
-        })
-    }
-}
+/// The user's call, for errors.
+pub(super) const OP: &str = "all_gather";
 
 /// One AllGather, checked and planned; it can be run any number of times.
 ///
-/// Nothing in it changes from one run to the next, so that a graph may hold it: what must advance (the barrier's counters)
-/// lives in the transport's memory.
+/// Nothing in it changes from one run to the next, so that a graph may hold it: what must advance (counters of barriers and
+/// epochs) lives with the transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllGather {
     /// `n_pes` parts.
@@ -58,6 +23,7 @@ pub struct AllGather {
     my_part: SymSlice<u8>,
     /// Where this PE's part comes from; equal to `my_part` when in place.
     src: SymSlice<u8>,
+    /// Never `Auto`, and one that has room for the size.
     algorithm: AllGatherAlgorithm,
 }
 
@@ -74,7 +40,6 @@ impl AllGather {
         src: SymSlice<T>,
         algorithm: AllGatherAlgorithm,
     ) -> Result<Self> {
-        const OP: &str = "all_gather";
         let (my_pe, n_pes) = (transport.my_pe(), transport.n_pes());
         let (dst, src) = (dst.bytes(), src.bytes());
         transport.heap().check(OP, "destination", dst)?;
@@ -88,6 +53,8 @@ impl AllGather {
         if src != my_part && !src.is_empty() && a < b + src.byte_len() && b < a + dst.byte_len() {
             return Err(Error::Overlap { op: OP, my_pe, src: b, dst: a, len: src.byte_len() });
         }
+        let (shares_memory, staging) = (transport.endpoint().shares_memory(), transport.heap().staging());
+        let algorithm = algorithm.resolved(&Job { n_pes, shares_memory, staging }, src.byte_len());
         Ok(Self { dst, my_part, src, algorithm })
     }
 
@@ -105,15 +72,15 @@ impl AllGather {
         Self::new(transport, buffer, mine, algorithm)
     }
 
-    /// Collective: checks that all PEs have planned the same, which [`run`](Self::run) takes for granted: with lengths or
-    /// places that differ it would write over the wrong parts. It costs as much as an AllGather; once before many runs is
+    /// Collective: checks that all PEs have planned the same, which [`run`](Self::run) takes for granted: with lengths, places or
+    /// algorithms that differ it would write over the wrong parts, or wait for what nobody sends. It costs as much as an AllGather; once before many runs is
     /// enough.
     ///
     /// # Errors
     ///
     /// [`Error::Asymmetric`] on every PE, naming the odd one.
     pub async fn check_same_on_all<X: Transport + ?Sized>(&self, transport: &X) -> Result<()> {
-        heap::agree_on_all_gather(transport, self.src.byte_len(), self.dst.offset()).await
+        heap::agree_on_all_gather(transport, self).await
     }
 
     /// The gathered buffer.
@@ -128,47 +95,64 @@ impl AllGather {
         self.src
     }
 
-    /// The algorithm that a run uses: never `Auto`.
-    #[must_use]
-    pub fn algorithm(&self) -> AllGatherAlgorithm {
-        match self.algorithm {
-            AllGatherAlgorithm::Auto | AllGatherAlgorithm::Textbook => AllGatherAlgorithm::Textbook,
-        }
+    /// This PE's part of the result.
+    pub(super) fn my_part(&self) -> SymSlice<u8> {
+        self.my_part
     }
 
-    /// Collective: does it. When it returns, `dst` of this PE is complete, and everybody has read this PE's `src`.
+    /// The algorithm that a run uses: never [`Auto`](AllGatherAlgorithm::Auto), and [`Direct`](AllGatherAlgorithm::Direct) where
+    /// what was asked for has no room for the size.
+    #[must_use]
+    pub fn algorithm(&self) -> AllGatherAlgorithm {
+        self.algorithm
+    }
+
+    /// Whether it can be started when `first` was, and finished when `first` is: the same as one after the other.
+    #[inline]
+    pub(crate) fn may_start_during(&self, first: &Self) -> bool {
+        let eager = |plan: &Self| plan.algorithm == AllGatherAlgorithm::Eager;
+        // Its source is read at the start. All else happens when `first` is done.
+        let (a, b) = (first.dst, self.src);
+        let apart = a.offset() + a.byte_len() <= b.offset() || b.offset() + b.byte_len() <= a.offset();
+        eager(first) && eager(self) && apart
+    }
+
+    /// Begins an eager one; see [`eager::start`].
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    #[inline]
+    pub(crate) fn start<'a, X: Transport + ?Sized>(&self, transport: &'a X) -> Result<eager::Started<'a, X>> {
+        eager::start(transport, self)
+    }
+
+    /// Collective: does it. When it returns, `dst` of this PE is complete, and its `src` may be changed.
+    ///
+    /// It says nothing of the others: a PE that has returned may be ahead of one that is still copying its parts. Before anything
+    /// is put into another's `dst`, there has to be a barrier, or a signal of that PE. Nor does it complete what was put before.
     ///
     /// # Errors
     ///
     /// As [`Transport::barrier_all`] and [`Transport::put_nbi`]. After a failure in the middle, later collectives of this PE
-    /// answer [`Error::OutOfStep`]; a [`Timeout`](Error::Timeout) of its first barrier can be tried again.
+    /// answer [`Error::OutOfStep`]; a [`Timeout`](Error::Timeout) of the barrier that some algorithms begin by can be tried again.
     pub async fn run<X: Transport + ?Sized>(&self, transport: &X) -> Result<()> {
-        match self.algorithm() {
-            AllGatherAlgorithm::Auto | AllGatherAlgorithm::Textbook => self.textbook(transport).await,
+        match self.algorithm {
+            AllGatherAlgorithm::Auto | AllGatherAlgorithm::Direct => direct::run(transport, self).await,
+            AllGatherAlgorithm::Textbook => textbook::run(transport, self).await,
+            AllGatherAlgorithm::Eager => eager::start(transport, self)?.finish().await,
+            AllGatherAlgorithm::Pull => pull::run(transport, self).await,
+            AllGatherAlgorithm::Ring => ring::run(transport, self).await,
+            AllGatherAlgorithm::Bruck => bruck::run(transport, self).await,
         }
-    }
-
-    async fn textbook<X: Transport + ?Sized>(&self, transport: &X) -> Result<()> {
-        const OP: &str = "all_gather";
-        let (my_pe, n_pes) = (transport.my_pe(), transport.n_pes());
-        transport.barrier_all().await.map_err(|error| error.within(OP))?;
-        // From here on a second attempt would take this one's closing barrier for its first.
-        let steps = transport.endpoint().failures().half_way(OP);
-        // Itself first, then from its right-hand neighbour on, so that not all begin with PE 0.
-        transport.put_nbi(self.my_part, self.src, my_pe)?;
-        for pe in (my_pe + 1..n_pes).chain(0..my_pe) {
-            transport.put_nbi(self.my_part, self.src, pe)?;
-        }
-        transport.barrier_all().await.map_err(|error| error.within(OP))?;
-        steps.end();
-        Ok(())
     }
 }
 
 /// Collective: part `i` of `dst`, on every PE, becomes `src` of PE `i`.
 ///
-/// Every PE must call it with the same length and the same `dst`: that is not checked, since it would cost as much again; see
-/// [`AllGather::check_same_on_all`]. Everybody's buffers must be ready for it when everybody has called it, not before: it begins by a barrier.
+/// Every PE must call it with the same length, the same `dst` and the same algorithm: that is not checked, since it would cost as
+/// much again; see [`AllGather::check_same_on_all`]. A PE's buffers must be ready when that PE calls it, and what has become of
+/// the others' when it returns is said at [`AllGather::run`].
 ///
 /// ```
 /// use transport_core::collectives::{AllGatherAlgorithm, all_gather};

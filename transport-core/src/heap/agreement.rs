@@ -6,6 +6,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::{RECORD, SymSlice};
+use crate::collectives::{AllGather, AllGatherAlgorithm};
 use crate::error::{Error, Result};
 use crate::pe_list::PeList;
 use crate::transport::{Transport, capturing};
@@ -24,7 +25,9 @@ struct Record {
     history: u64,
     /// Whether the call can be done on this PE: 1 if so.
     possible: u64,
-    unused: [u64; 3],
+    /// Of an all_gather: the place of its algorithm in the list of them.
+    algorithm: u64,
+    unused: [u64; 2],
 }
 
 const ALLOC: u64 = 1;
@@ -38,7 +41,11 @@ impl Record {
         let mut text = match self.call {
             ALLOC => format!("alloc of {bytes} bytes aligned to {place}"),
             CALLOC => format!("calloc of {bytes} bytes aligned to {place}"),
-            ALL_GATHER => format!("all_gather of {bytes} bytes a PE to heap offset {place}"),
+            ALL_GATHER => {
+                let of = AllGatherAlgorithm::ALL.get(self.algorithm as usize);
+                let name = of.map_or("an unknown algorithm", |(_, name)| name);
+                format!("all_gather of {bytes} bytes a PE to heap offset {place} by {name}")
+            }
             FREE => format!("free of {bytes} bytes at heap offset {place}"),
             other => format!("call {other}, which this version does not know"),
         };
@@ -67,7 +74,8 @@ pub(crate) async fn alloc<T: Pod, X: Transport + ?Sized>(
         place: align,
         history: transport.heap().digest(),
         possible: 1,
-        unused: [0; 3],
+        algorithm: 0,
+        unused: [0; 2],
     };
     agree(transport, op, record).await?;
     let heap = transport.heap();
@@ -97,7 +105,8 @@ pub(crate) async fn free<T: Pod, X: Transport + ?Sized>(transport: &X, slice: Sy
         place: slice.offset(),
         history: transport.heap().digest(),
         possible: u64::from(possible),
-        unused: [0; 3],
+        algorithm: 0,
+        unused: [0; 2],
     };
     agree(transport, "free", record).await?;
     let (my_pe, offset, len) = (transport.my_pe(), slice.offset(), slice.byte_len());
@@ -108,14 +117,15 @@ pub(crate) async fn free<T: Pod, X: Transport + ?Sized>(transport: &X, slice: Sy
     }
 }
 
-/// Collective: checks that all PEs have planned the same AllGather of `bytes` a PE, to heap offset `place`.
+/// Collective: checks that all PEs have planned the same AllGather.
 pub(crate) async fn agree_on_all_gather<X: Transport + ?Sized>(
     transport: &X,
-    bytes: u64,
-    place: u64,
+    plan: &AllGather,
 ) -> Result<()> {
-    let history = transport.heap().digest();
-    let record = Record { call: ALL_GATHER, bytes, place, history, possible: 1, unused: [0; 3] };
+    let (bytes, place, history) = (plan.src().byte_len(), plan.dst().offset(), transport.heap().digest());
+    let algorithm = AllGatherAlgorithm::ALL.iter().position(|(known, _)| *known == plan.algorithm());
+    let algorithm = algorithm.unwrap_or_default() as u64;
+    let record = Record { call: ALL_GATHER, bytes, place, history, possible: 1, algorithm, unused: [0; 2] };
     agree(transport, "all_gather", record).await
 }
 
@@ -172,7 +182,7 @@ mod tests {
     use super::*;
 
     fn record(bytes: u64) -> Record {
-        Record { call: ALLOC, bytes, place: 64, history: 0, possible: 1, unused: [0; 3] }
+        Record { call: ALLOC, bytes, place: 64, history: 0, possible: 1, algorithm: 0, unused: [0; 2] }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod allocator;
 mod live;
 mod observer;
 mod slice;
+mod staging;
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -16,6 +17,7 @@ pub use observer::HeapObserver;
 pub use slice::SymSlice;
 
 pub(crate) use agreement::{agree_on_all_gather, alloc, free};
+pub(crate) use staging::{PeerWord, Staging};
 
 use crate::config;
 use crate::error::{Error, Result};
@@ -34,6 +36,12 @@ pub struct HeapRange {
 }
 
 impl HeapRange {
+    /// The caller vouches that it lies in the heap.
+    #[inline]
+    pub(crate) fn new(offset: u64, len: u64) -> Self {
+        Self { offset, len }
+    }
+
     /// Bytes from the start of the heap.
     #[inline]
     #[must_use]
@@ -81,6 +89,7 @@ pub struct SymHeap {
     my_pe: usize,
     region: Region,
     system: SymSlice<u8>,
+    staging: Staging,
     live: LiveTable,
     book: Mutex<Book>,
     observer: Option<Arc<dyn HeapObserver>>,
@@ -112,8 +121,13 @@ impl SymHeap {
     }
 
     fn system_len(n_pes: usize, backend: u64) -> u64 {
-        let len = (n_pes as u64).saturating_mul(RECORD).saturating_add(backend);
+        let n_pes = n_pes as u64;
+        let len = Self::staging_start(n_pes, backend).saturating_add(Staging::len(n_pes));
         len.checked_next_multiple_of(4096).unwrap_or(u64::MAX)
+    }
+
+    fn staging_start(n_pes: u64, backend: u64) -> u64 {
+        n_pes.saturating_mul(RECORD).saturating_add(backend).checked_next_multiple_of(64).unwrap_or(u64::MAX)
     }
 
     /// A heap over `region` (zeroed, [`SymHeap::region_len`] bytes). `seed` is a number of the job, the same on all
@@ -124,10 +138,12 @@ impl SymHeap {
         let allocator = Allocator::new(system_len, region.len() as u64);
         let (live, writer) = LiveTable::new(seed);
         let system = SymSlice::new(0, system_len, live.system());
+        let staging = Staging::new(Self::staging_start(n_pes as u64, backend), n_pes as u64);
         Self {
             my_pe,
             region,
             system,
+            staging,
             live,
             book: Mutex::new(Book { allocator, writer, asked: BTreeMap::new() }),
             observer: None,
@@ -139,6 +155,43 @@ impl SymHeap {
     pub fn observed_by(mut self, observer: Arc<dyn HeapObserver>) -> Self {
         self.observer = Some(observer);
         self
+    }
+
+    /// Where collectives keep what is under way.
+    #[inline]
+    pub(crate) fn staging(&self) -> &Staging {
+        &self.staging
+    }
+
+    /// Copies between two places of this PE's part, which are in it and do not overlap.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn copy_within(&self, dst: u64, src: u64, len: u64) {
+        self.region.copy_from(dst, &self.region, src, len);
+        if let Some(observer) = &self.observer {
+            observer.read(src, len, Location::caller());
+            observer.written(dst, len, Location::caller());
+        }
+    }
+
+    /// Sets a word of the staging.
+    #[track_caller]
+    pub(crate) fn write_word(&self, offset: u64, value: u64) {
+        self.region.write(offset, &value.to_ne_bytes());
+        if let Some(observer) = &self.observer {
+            observer.written(offset, 8, Location::caller());
+        }
+    }
+
+    /// Reads a word of the staging, which a peer has put as data.
+    #[track_caller]
+    pub(crate) fn read_word(&self, offset: u64) -> u64 {
+        let mut bytes = [0; 8];
+        self.region.read(offset, &mut bytes);
+        if let Some(observer) = &self.observer {
+            observer.read(offset, 8, Location::caller());
+        }
+        u64::from_ne_bytes(bytes)
     }
 
     /// For the graph's nodes, which reach the bytes by themselves.

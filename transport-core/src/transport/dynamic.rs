@@ -22,6 +22,8 @@ pub trait DynTransport: Send + Sync + 'static {
     fn dyn_abort(&self, reason: &str);
     /// See [`Transport::post_prepare`].
     fn dyn_prepare(&self, pe: usize) -> Result<()>;
+    /// See [`Transport::reads_source_at_post`].
+    fn dyn_reads_source_at_post(&self, len: u64) -> bool;
     /// See [`Transport::post_put`].
     fn dyn_put(&self, put: Transfer) -> Result<()>;
     /// See [`Transport::post_put_bytes`].
@@ -57,6 +59,9 @@ impl<T: Transport> DynTransport for T {
     }
     fn dyn_prepare(&self, pe: usize) -> Result<()> {
         self.post_prepare(pe)
+    }
+    fn dyn_reads_source_at_post(&self, len: u64) -> bool {
+        self.reads_source_at_post(len)
     }
     fn dyn_put(&self, put: Transfer) -> Result<()> {
         self.post_put(put)
@@ -132,6 +137,9 @@ impl Transport for AnyTransport {
     }
     fn post_prepare(&self, pe: usize) -> Result<()> {
         self.0.dyn_prepare(pe)
+    }
+    fn reads_source_at_post(&self, len: u64) -> bool {
+        self.0.dyn_reads_source_at_post(len)
     }
     fn post_put(&self, put: Transfer) -> Result<()> {
         self.0.dyn_put(put)

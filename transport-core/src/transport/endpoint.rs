@@ -23,6 +23,7 @@ pub struct Endpoint {
     timeout: AtomicU64,
     failures: Failures,
     in_collective: AtomicBool,
+    shares_memory: bool,
 }
 
 impl Endpoint {
@@ -40,9 +41,23 @@ impl Endpoint {
             timeout: AtomicU64::new(0),
             failures: Failures::new(my_pe, n_pes),
             in_collective: AtomicBool::new(false),
+            shares_memory: false,
         };
         new.set_timeout(timeout);
         new
+    }
+
+    /// The same, for a backend whose PEs all have their heaps in one memory: collectives choose by it. All PEs of a job must
+    /// say the same.
+    #[must_use]
+    pub fn sharing_memory(self) -> Self {
+        Self { shares_memory: true, ..self }
+    }
+
+    /// Whether all heaps are in one memory.
+    #[must_use]
+    pub fn shares_memory(&self) -> bool {
+        self.shares_memory
     }
 
     /// This PE's number, from 0.

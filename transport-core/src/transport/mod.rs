@@ -19,6 +19,7 @@ pub use dissemination::{BarrierFlags, BarrierTurn, Dissemination, reached};
 pub use dynamic::{AnyTransport, DynTransport};
 pub use endpoint::Endpoint;
 pub use failures::Failures;
+pub(crate) use failures::Steps;
 pub use operations::{AtomicOp, Cmp, Remote, SignalOp, Transfer, Word};
 
 use crate::error::Result;
@@ -327,6 +328,12 @@ pub trait Transport: Send + Sync + 'static {
     /// If `pe` cannot be reached.
     fn post_prepare(&self, _pe: usize) -> Result<()> {
         Ok(())
+    }
+
+    /// Backend: whether it has read the source of a put of `len` bytes when the call that posts it returns, so that it may be
+    /// changed without a `quiet`. False is always right.
+    fn reads_source_at_post(&self, _len: u64) -> bool {
+        false
     }
 
     /// Backend: begins a put.

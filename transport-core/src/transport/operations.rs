@@ -12,6 +12,13 @@ pub struct Transfer {
 }
 
 impl Transfer {
+    /// For collectives, whose places are checked as a whole. Nothing if there is nothing to move.
+    #[inline]
+    pub(crate) fn between(local: u64, remote: u64, len: u64, pe: usize) -> Option<Self> {
+        let at = |offset| HeapRange::new(offset, len);
+        (len > 0).then(|| Self { local: at(local), remote: at(remote), pe })
+    }
+
     /// The range of this PE's heap.
     #[must_use]
     #[inline]
@@ -65,6 +72,12 @@ pub struct Word {
 }
 
 impl Word {
+    /// For collectives: an aligned word of the heap's own area.
+    #[inline]
+    pub(crate) fn at(offset: u64, pe: usize) -> Self {
+        Self { offset, pe }
+    }
+
     /// Bytes from the start of the heap of [`Word::pe`].
     #[must_use]
     #[inline]

@@ -17,43 +17,59 @@ fn is_complete(explored: Explored, at_least: u64) {
     assert!(explored.schedules >= at_least, "{explored:?}");
 }
 
+/// From the list, so that none is forgotten.
+fn algorithms() -> impl Iterator<Item = AllGatherAlgorithm> {
+    let all = AllGatherAlgorithm::ALL.into_iter().map(|(algorithm, _)| algorithm);
+    all.filter(|algorithm| *algorithm != AllGatherAlgorithm::Auto)
+}
+
 #[test]
 fn an_all_gather_of_two_pes_is_right() {
-    let explored = Sim::new(2).explore(ALL, |pe| async move {
-        let (src, dst) = (pe.calloc::<u64>(1).await?, pe.calloc::<u64>(2).await?);
-        pe.begin().await;
-        pe.heap().write(src, &[10 + pe.my_pe() as u64])?;
-        all_gather(&pe, dst, src, AllGatherAlgorithm::Textbook).await?;
-        assert_eq!(pe.heap().read_vec(dst)?, [10, 11]);
-        // The source is free, and nobody comes after this.
-        pe.heap().write(src, &[0])?;
-        pe.heap().write(dst, &[7, 7])?;
-        assert_eq!(pe.heap().read_vec(dst)?, [7, 7]);
-        transport_core::Result::Ok(())
-    });
-    is_complete(explored.unwrap(), 100);
+    for algorithm in algorithms() {
+        let explored = Sim::new(2).explore(ALL, move |pe| async move {
+            let (src, dst) = (pe.calloc::<u64>(1).await?, pe.calloc::<u64>(2).await?);
+            pe.begin().await;
+            pe.heap().write(src, &[10 + pe.my_pe() as u64])?;
+            all_gather(&pe, dst, src, algorithm).await?;
+            assert_eq!(pe.heap().read_vec(dst)?, [10, 11]);
+            // The source is free, and nobody comes after this.
+            pe.heap().write(src, &[0])?;
+            pe.heap().write(dst, &[7, 7])?;
+            pe.finalize().await?;
+            assert_eq!(pe.heap().read_vec(dst)?, [7, 7]);
+            transport_core::Result::Ok(())
+        });
+        let explored = explored.unwrap_or_else(|failure| panic!("{algorithm}: {failure}"));
+        println!("{algorithm}: {} schedules", explored.schedules);
+        is_complete(explored, 20);
+    }
 }
 
 #[test]
 fn a_captured_all_gather_of_two_pes_is_right_each_time() {
-    let sim = Sim::new(2).network(Network { torn: false, ..Network::default() });
-    let explored = sim.explore(ALL, |pe| async move {
-        let pe = Arc::new(pe);
-        let me = pe.my_pe();
-        let all = pe.calloc::<u64>(2).await?;
-        let stream = Stream::with_queue(Arc::clone(&pe), InlineQueue::new(Arc::clone(&pe)));
-        let graph = stream.capture(CaptureMode::Relaxed, |stream| {
-            stream.all_gather_in_place(all, AllGatherAlgorithm::Auto)
-        })?;
-        pe.begin().await;
-        for round in 1..=2 {
-            pe.heap().write(all.part(me, 2)?, &[10 * round + me as u64])?;
-            graph.run(&*pe).await?;
-            assert_eq!(pe.heap().read_vec(all)?, [10 * round, 10 * round + 1]);
-        }
-        Ok::<(), GraphError>(())
-    });
-    is_complete(explored.unwrap(), 1000);
+    // Twice pulling has half a million schedules; once is above, and many runs are in the conformance suite.
+    for algorithm in algorithms().filter(|algorithm| *algorithm != AllGatherAlgorithm::Pull) {
+        let sim = Sim::new(2).network(Network { torn: false, ..Network::default() });
+        let explored = sim.explore(ALL, move |pe| async move {
+            let pe = Arc::new(pe);
+            let me = pe.my_pe();
+            let all = pe.calloc::<u64>(2).await?;
+            let stream = Stream::with_queue(Arc::clone(&pe), InlineQueue::new(Arc::clone(&pe)));
+            let graph =
+                stream.capture(CaptureMode::Relaxed, |stream| stream.all_gather_in_place(all, algorithm))?;
+            pe.begin().await;
+            for round in 1..=2 {
+                pe.heap().write(all.part(me, 2)?, &[10 * round + me as u64])?;
+                graph.run(&*pe).await?;
+                assert_eq!(pe.heap().read_vec(all)?, [10 * round, 10 * round + 1]);
+            }
+            pe.finalize().await?;
+            Ok::<(), GraphError>(())
+        });
+        let explored = explored.unwrap_or_else(|failure| panic!("{algorithm}: {failure}"));
+        println!("{algorithm}, captured: {} schedules", explored.schedules);
+        is_complete(explored, 20);
+    }
 }
 
 #[test]

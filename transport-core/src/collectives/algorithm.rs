@@ -1,0 +1,100 @@
+//! The ways to do an AllGather, and which is taken if nobody says.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::heap::Staging;
+
+/// How an AllGather is done. All give the same result.
+///
+/// One that has no room for the size (eager and Bruck keep what arrives in the heap's own area first) is done as
+/// [`Direct`](Self::Direct).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum AllGatherAlgorithm {
+    /// Chosen by size, PE count and backend.
+    #[default]
+    Auto,
+    /// Barrier, a put to every peer, barrier: the reference that others are checked against. The first barrier says that
+    /// everybody has come here, so that nobody still uses what will be overwritten; the second, which implies `quiet`,
+    /// that every part has landed.
+    Textbook,
+    /// For small parts. Each PE puts its own, with a flag behind it, into a slot of its own at every peer, where it waits until
+    /// that peer copies it out. So it needs no barrier: one message time. Slots of successive epochs are apart, because who has
+    /// everybody's part may be in the next AllGather before the others have copied.
+    Eager,
+    /// Barrier, then a put with a signal to every peer; a PE is done when all signals have come, without a second barrier.
+    Direct,
+    /// Each PE says where its part is, and everybody gets it from there; another signal says that it has been read. On shared
+    /// memory the reader copies once, into what then is in its own cache.
+    Pull,
+    /// Parts go from neighbour to neighbour in pieces, each sent on as soon as it has come: every PE sends to one other only.
+    Ring,
+    /// In `ceil(log2 n)` rounds each PE sends all that it has, twice as much each time, to one other: few messages, for
+    /// small parts of many PEs.
+    Bruck,
+}
+
+impl AllGatherAlgorithm {
+    /// Each of them with its name.
+    pub const ALL: [(Self, &'static str); 7] = [
+        (Self::Auto, "auto"),
+        (Self::Textbook, "textbook"),
+        (Self::Eager, "eager"),
+        (Self::Direct, "direct"),
+        (Self::Pull, "pull"),
+        (Self::Ring, "ring"),
+        (Self::Bruck, "bruck"),
+    ];
+
+    /// What it comes to for parts of `len` bytes: never `Auto`, and the same on all PEs of a job.
+    pub(super) fn resolved(self, job: &Job<'_>, len: u64) -> Self {
+        let fits = |algorithm| match algorithm {
+            Self::Eager => len <= job.staging.eager_room(),
+            Self::Bruck => len <= job.staging.bruck_room(),
+            _ => true,
+        };
+        let wanted = if self == Self::Auto { job.choose(len) } else { self };
+        if fits(wanted) { wanted } else { Self::Direct }
+    }
+}
+
+/// What the choice depends on.
+pub(super) struct Job<'a> {
+    pub(super) n_pes: usize,
+    pub(super) shares_memory: bool,
+    pub(super) staging: &'a Staging,
+}
+
+impl Job<'_> {
+    /// By what was measured; see the table in the README.
+    fn choose(&self, len: u64) -> AllGatherAlgorithm {
+        let eager = if self.shares_memory { 2 << 10 } else { 4 << 10 };
+        // From here on a message for each peer costs more than sending on what has come.
+        let many = if self.shares_memory { usize::MAX } else { 16 };
+        match len {
+            _ if self.n_pes > many && len <= 256 => AllGatherAlgorithm::Bruck,
+            _ if len <= eager => AllGatherAlgorithm::Eager,
+            _ => AllGatherAlgorithm::Direct,
+        }
+    }
+}
+
+impl fmt::Display for AllGatherAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name =
+            Self::ALL.iter().find(|(algorithm, _)| algorithm == self).map_or("unknown", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for AllGatherAlgorithm {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        Self::ALL.iter().find(|(_, name)| *name == text).map(|(algorithm, _)| *algorithm).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
+            format!("no AllGather algorithm is called {text:?}; there are {}", names.join(", "))
+        })
+    }
+}

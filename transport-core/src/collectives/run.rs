@@ -1,0 +1,169 @@
+//! One run of an AllGather: what all algorithms do alike.
+
+use super::all_gather::{AllGather, OP};
+use crate::error::{Error, Result};
+use crate::heap::{PeerWord, Staging, SymHeap};
+use crate::transport::{Cmp, SignalOp, Steps, Transfer, Transport, Word, capturing};
+
+/// No place of a word.
+const NOT_AWAITED: u64 = u64::MAX;
+
+/// A plan that has been checked once more, on its PE. Places are in bytes from the start of the heap.
+pub(super) struct Run<'a, X: ?Sized> {
+    pub(super) transport: &'a X,
+    pub(super) my_pe: usize,
+    pub(super) n_pes: usize,
+    /// What this PE contributes.
+    pub(super) src: u64,
+    /// All parts.
+    dst: u64,
+    /// Bytes of a part.
+    pub(super) len: u64,
+}
+
+impl<'a, X: Transport + ?Sized> Run<'a, X> {
+    /// Nothing has been sent if it fails.
+    #[inline]
+    pub(super) fn check(transport: &'a X, plan: &AllGather) -> Result<Self> {
+        let (my_pe, n_pes, endpoint) = (transport.my_pe(), transport.n_pes(), transport.endpoint());
+        capturing::refuse_blocking(OP, my_pe)?;
+        endpoint.failures().check_in_step(OP)?;
+        endpoint.failures().check_all(OP)?;
+        let dst = endpoint.heap().check(OP, "destination", plan.dst())?;
+        let src = endpoint.heap().check(OP, "source", plan.src())?;
+        Ok(Self { transport, my_pe, n_pes, src: src.offset(), dst: dst.offset(), len: src.len() })
+    }
+
+    #[inline]
+    pub(super) fn heap(&self) -> &'a SymHeap {
+        self.transport.endpoint().heap()
+    }
+
+    #[inline]
+    pub(super) fn staging(&self) -> &'a Staging {
+        self.heap().staging()
+    }
+
+    /// From here on a second attempt would be taken for the next AllGather.
+    #[inline]
+    pub(super) fn half_way(&self) -> Steps<'a> {
+        self.transport.endpoint().failures().half_way(OP)
+    }
+
+    /// A barrier before anything is sent.
+    pub(super) async fn barrier(&self) -> Result<()> {
+        self.transport.wait_barrier_all().await.map_err(|error| error.within(OP))
+    }
+
+    /// Where the part of `pe` goes.
+    #[inline]
+    pub(super) fn part(&self, pe: usize) -> u64 {
+        self.dst + pe as u64 * self.len
+    }
+
+    /// The PE that is `distance` to the right, around the end.
+    #[inline]
+    pub(super) fn right(&self, distance: usize) -> usize {
+        let pe = self.my_pe + distance;
+        if pe < self.n_pes { pe } else { pe - self.n_pes }
+    }
+
+    /// The PE that is `distance` to the left.
+    #[inline]
+    pub(super) fn left(&self, distance: usize) -> usize {
+        self.right(self.n_pes - distance)
+    }
+
+    /// All others, the right-hand neighbour first, so that not all begin with PE 0.
+    #[inline]
+    pub(super) fn targets(&self) -> impl Iterator<Item = usize> + Send + use<'_, 'a, X> {
+        (1..self.n_pes).map(|distance| self.right(distance))
+    }
+
+    /// All others, in the order in which they come here as targets.
+    #[inline]
+    pub(super) fn sources(&self) -> impl Iterator<Item = usize> + Send + use<'_, 'a, X> {
+        (1..self.n_pes).map(|distance| self.left(distance))
+    }
+
+    /// Its own part, unless it is there.
+    #[inline]
+    pub(super) fn copy_own(&self) {
+        let own = self.part(self.my_pe);
+        if own != self.src && self.len > 0 {
+            self.heap().copy_within(own, self.src, self.len);
+        }
+    }
+
+    /// Begins to put `len` bytes from `local` to `remote` of `pe`, and to set `word` there behind them.
+    #[inline]
+    #[track_caller]
+    pub(super) fn put_signal(
+        &self,
+        pe: usize,
+        (local, remote, len): (u64, u64, u64),
+        word: u64,
+        value: u64,
+    ) -> Result<()> {
+        let put = Transfer::between(local, remote, len, pe);
+        self.transport.post_put_signal(put, Word::at(word, pe), SignalOp::Set(value))
+    }
+
+    /// Begins to set `word` of `pe`.
+    #[inline]
+    #[track_caller]
+    pub(super) fn signal(&self, pe: usize, word: u64, value: u64) -> Result<()> {
+        self.transport.post_put_signal(None, Word::at(word, pe), SignalOp::Set(value))
+    }
+
+    /// Waits until `word` of this PE, which `from` sets, is at least `value`.
+    #[inline]
+    pub(super) async fn wait(&self, from: usize, word: u64, value: u64) -> Result<()> {
+        self.wait_among(from, value, |pe| if pe == from { word } else { NOT_AWAITED }).await
+    }
+
+    /// As [`wait`](Self::wait), on one of the words that each peer has here. At the deadline the error names all whose word is
+    /// less.
+    #[inline]
+    pub(super) async fn wait_among(
+        &self,
+        from: usize,
+        value: u64,
+        word_of: impl Fn(usize) -> u64 + Send + Sync,
+    ) -> Result<()> {
+        let word = Word::at(word_of(from), self.my_pe);
+        match self.transport.wait_signal(word, Cmp::Ge, value).await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.failed(error, value, &word_of)),
+        }
+    }
+
+    #[cold]
+    fn failed(&self, error: Error, value: u64, word_of: &dyn Fn(usize) -> u64) -> Error {
+        match error {
+            Error::SignalTimeout { after, .. } => {
+                let region = self.heap().region();
+                let is_late = |word| word != NOT_AWAITED && region.load(word) < value;
+                let missing = self.targets().filter(|&pe| is_late(word_of(pe))).collect();
+                Error::Timeout { op: OP, my_pe: self.my_pe, after, missing }
+            }
+            other => other.within(OP),
+        }
+    }
+
+    /// As [`wait_among`](Self::wait_among), on a word of the staging.
+    #[inline]
+    pub(super) async fn wait_word(&self, from: usize, word: PeerWord, value: u64) -> Result<()> {
+        let staging = self.staging();
+        self.wait_among(from, value, |pe| staging.word(pe, word)).await
+    }
+
+    /// Waits until the source may be changed, if that is not so since the posts.
+    #[inline]
+    pub(super) async fn release_source(&self) -> Result<()> {
+        if self.transport.reads_source_at_post(self.len) {
+            return Ok(());
+        }
+        self.transport.wait_quiet().await.map_err(|error| error.within(OP))
+    }
+}
