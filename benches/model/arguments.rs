@@ -10,7 +10,7 @@ use transport_loopback::sim::{CostModel, Link};
 use crate::work::{Kind, ModelWork};
 
 /// Predicts how long collectives take, by the LogGP model: the programs run as they are, in virtual time. PEs that share
-/// processors or switches are slower than it says.
+/// switches are slower than it says, and those that share processors unless --cores says so.
 #[derive(Debug, Parser)]
 #[command(name = "model", version)]
 pub(crate) struct Arguments {
@@ -31,7 +31,7 @@ pub(crate) enum Command {
         measured: Option<PathBuf>,
     },
     /// Find latency, overhead, gap and time per byte that fit measurements best (and the acknowledgement, if put-quiet is among
-    /// them); the rest is taken as given
+    /// them; with --cores the time of a switch, if jobs of more PEs are); the rest is taken as given
     Fit {
         /// Lines of `perf --json`, of any of ping-pong, put, put-quiet, get, stream, barrier, all-gather
         #[arg(long, value_name = "FILE")]
@@ -132,6 +132,15 @@ pub(crate) struct Costs {
     /// Time of a byte that a PE puts to itself, in picoseconds
     #[arg(long, value_name = "PS")]
     copy_per_byte: Option<u64>,
+    /// A put is complete at its post, as in shared memory: the PE copies the bytes itself [given by --network shared-memory]
+    #[arg(long)]
+    complete_at_post: bool,
+    /// Processors that the PEs of a node share; without --per-node, all PEs [default: one for each PE]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=65536))]
+    cores: Option<u64>,
+    /// What it costs a processor to go over to another PE, in nanoseconds
+    #[arg(long, value_name = "NS", requires = "cores")]
+    switch: Option<u64>,
     /// PEs of a node, which have a latency of their own
     #[arg(long, value_name = "N", requires = "near_latency", value_parser = clap::value_parser!(u64).range(1..=65536))]
     per_node: Option<u64>,
@@ -157,9 +166,12 @@ impl Costs {
             (self.per_byte, &mut model.link.per_byte_ps),
             (self.acknowledge, &mut model.acknowledge_ns),
             (self.copy_per_byte, &mut model.copy_per_byte_ps),
+            (self.switch, &mut model.switch_ns),
         ] {
             *field = given.unwrap_or(*field);
         }
+        model.complete_at_post |= self.complete_at_post;
+        model.cores = self.cores.map_or(model.cores, |cores| cores as usize);
         match (self.per_node, self.near_latency) {
             (Some(per_node), Some(latency_ns)) => {
                 let per_byte_ps = self.near_per_byte.unwrap_or(model.link.per_byte_ps);

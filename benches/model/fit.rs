@@ -15,11 +15,14 @@ use crate::predict;
 use crate::work::Kind;
 
 /// What is looked for, in nanoseconds; the time per byte in picoseconds.
-const NAMES: [&str; 5] = ["latency", "overhead", "gap", "per-byte", "acknowledge"];
+const NAMES: [&str; 6] = ["latency", "overhead", "gap", "per-byte", "acknowledge", "switch"];
+const ACKNOWLEDGE: usize = 4;
+const SWITCH: usize = 5;
 type Costs = [f64; NAMES.len()];
 
 /// Where the search begins: a kink of the model (a NIC that is slower than its PE, or not) may hold it, so from both sides.
-const STARTS: [Costs; 2] = [[500.0, 50.0, 150.0, 100.0, 300.0], [500.0, 150.0, 20.0, 100.0, 300.0]];
+const STARTS: [Costs; 2] =
+    [[500.0, 50.0, 150.0, 100.0, 300.0, 1000.0], [500.0, 150.0, 20.0, 100.0, 300.0, 1000.0]];
 
 /// Steps of a search; it ends by itself long before.
 const MOST_STEPS: u32 = 60;
@@ -55,7 +58,8 @@ impl Fit<'_> {
         model.overhead_ns = whole(costs[1]);
         model.gap_ns = whole(costs[2]);
         model.link.per_byte_ps = whole(costs[3]);
-        model.acknowledge_ns = whole(costs[4]);
+        model.acknowledge_ns = whole(costs[ACKNOWLEDGE]);
+        model.switch_ns = whole(costs[SWITCH]);
         // Links of their own are not looked for.
         model.links = Default::default();
         model
@@ -132,16 +136,42 @@ fn squares(errors: &[f64]) -> f64 {
     errors.iter().map(|error| error * error).sum()
 }
 
+/// Whether a model of this kind has such a cost.
+fn matters(at: usize, given: &CostModel) -> bool {
+    match NAMES[at] {
+        "gap" | "acknowledge" => !given.complete_at_post,
+        "switch" => given.cores > 0,
+        _ => true,
+    }
+}
+
+/// The costs that are looked for.
+fn free(measured: &[Measured], given: &CostModel) -> Vec<usize> {
+    let any = |what: &dyn Fn(&Measured) -> bool| measured.iter().any(what);
+    let free = |&at: &usize| match at {
+        // Without it, an acknowledgement can hardly be told from a latency.
+        ACKNOWLEDGE => any(&|measured| measured.work.kind == Kind::PutQuiet),
+        SWITCH => any(&|measured| measured.n_pes > given.cores),
+        _ => true,
+    };
+    (0..NAMES.len()).filter(|&at| matters(at, given)).filter(free).collect()
+}
+
 /// Fits `given` to measurements.
 pub(crate) fn fit(measured: &[Measured], given: &CostModel) -> Result<Fitted, ModelError> {
-    let of = |kind: Kind| measured.iter().any(|measured| measured.work.kind == kind);
-    // Without it, an acknowledgement can hardly be told from a latency.
-    let n_free = if of(Kind::PutQuiet) { NAMES.len() } else { NAMES.len() - 1 };
-    let fit = Fit { measured, given, free: (0..n_free).collect() };
+    let given_costs = [
+        given.link.latency_ns,
+        given.overhead_ns,
+        given.gap_ns,
+        given.link.per_byte_ps,
+        given.acknowledge_ns,
+        given.switch_ns,
+    ];
+    let fit = Fit { measured, given, free: free(measured, given) };
     let mut best: Option<(Costs, f64)> = None;
     for mut start in STARTS {
-        if n_free < NAMES.len() {
-            start[NAMES.len() - 1] = given.acknowledge_ns as f64;
+        for at in (0..NAMES.len()).filter(|at| !fit.free.contains(at)) {
+            start[at] = given_costs[at] as f64;
         }
         let found = fit.search(start)?;
         if best.is_none_or(|(_, error)| found.1 < error) {
@@ -150,16 +180,10 @@ pub(crate) fn fit(measured: &[Measured], given: &CostModel) -> Result<Fitted, Mo
     }
     let (costs, error) = best.unwrap_or((STARTS[0], 0.0));
     let slopes = fit.slopes(&costs, &fit.errors(&costs)?)?;
-    let given_costs = [
-        given.link.latency_ns,
-        given.overhead_ns,
-        given.gap_ns,
-        given.link.per_byte_ps,
-        given.acknowledge_ns,
-    ];
     let (mut costs, mut unknown) = (costs, Vec::new());
-    for (at, name) in NAMES.iter().enumerate() {
-        if slopes.get(at).is_none_or(|slope| slope.iter().all(|slope| slope.abs() < 1e-12)) {
+    for (at, name) in NAMES.iter().enumerate().filter(|&(at, _)| matters(at, given)) {
+        let slope = fit.free.iter().position(|&free| free == at).and_then(|free| slopes.get(free));
+        if slope.is_none_or(|slope| slope.iter().all(|slope| slope.abs() < 1e-12)) {
             costs[at] = given_costs[at] as f64;
             unknown.push(*name);
         }
@@ -244,6 +268,35 @@ mod tests {
                 .all(|(&found, known)| found.abs_diff(known) <= 1 + known / 200);
             assert!(close && fitted.error < 1e-3, "{costs:?}: {:?} {}", found(&fitted), fitted.error);
             assert!(fitted.unknown.is_empty());
+        }
+    }
+
+    #[test]
+    fn known_costs_of_shared_memory_and_processors_are_found_again() {
+        let works = [
+            ("ping-pong", 8, 2),
+            ("put", 8, 2),
+            ("put", 8192, 2),
+            ("barrier", 0, 2),
+            ("barrier", 0, 5),
+            ("all-gather", 64, 4),
+            ("all-gather", 512, 8),
+        ];
+        for [latency, overhead, per_byte, switch] in [[200, 20, 40, 1500], [900, 5, 100, 700]] {
+            let truth = CostModel { complete_at_post: true, ..model(latency, overhead, 8, per_byte, 9) };
+            let measured = synthetic(&works, &truth.clone().cores(2, switch), |_| 1.0);
+            let fitted = fit(&measured, &truth.clone().cores(2, 1)).unwrap();
+            let known = [latency, overhead, 8, per_byte, 9];
+            let pairs = found(&fitted).into_iter().zip(known).chain([(fitted.model.switch_ns, switch)]);
+            for (found, known) in pairs {
+                assert!(found.abs_diff(known) <= 1 + known / 200, "{known}: {fitted:?}");
+            }
+            // Neither gap nor acknowledgement is a cost there.
+            assert!(fitted.unknown.is_empty() && fitted.error < 1e-3, "{fitted:?}");
+            // Of as many PEs as processors, nothing is known of switches.
+            let few = synthetic(&works[..4], &truth, |_| 1.0);
+            let fitted = fit(&few, &truth.clone().cores(2, 77)).unwrap();
+            assert_eq!((fitted.unknown.as_slice(), fitted.model.switch_ns), (["switch"].as_slice(), 77));
         }
     }
 

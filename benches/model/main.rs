@@ -6,7 +6,6 @@ mod linear;
 mod measured;
 mod plot;
 mod predict;
-mod svg;
 mod work;
 
 use std::io::{Write, stderr, stdout};

@@ -22,6 +22,8 @@ struct Line {
     bytes: usize,
     pes: usize,
     value: f64,
+    /// Of AllGathers, if it was not left to them.
+    algorithm: Option<String>,
 }
 
 /// The lines of a file that a model can know; others are passed over.
@@ -41,8 +43,12 @@ fn parse(line: &str) -> Result<Option<Measured>, String> {
     const MOST_PES: usize = 65536;
     // A launcher puts the number of the PE before it.
     let object = line.find('{').and_then(|at| line.get(at..)).unwrap_or(line);
-    let Line { work, bytes, pes, value } = serde_json::from_str(object).map_err(|error| error.to_string())?;
-    let Some(work) = ModelWork::named(&work, bytes) else { return Ok(None) };
+    let Line { work, bytes, pes, value, algorithm } =
+        serde_json::from_str(object).map_err(|error| error.to_string())?;
+    let Some(mut work) = ModelWork::named(&work, bytes) else { return Ok(None) };
+    if let Some(algorithm) = algorithm {
+        work = work.with_algorithm(algorithm.parse()?);
+    }
     let alone = matches!(work.kind, Kind::Barrier | Kind::AllGather(_));
     if !(value.is_finite() && value > 0.0) || pes > MOST_PES || bytes > 1 << 30 {
         return Err(format!("a value of {value}, {pes} PEs, {bytes} bytes is none that can be"));
@@ -73,6 +79,8 @@ mod tests {
         );
         let stream = parse(r#"[0] {"work":"stream","bytes":65536,"pes":2,"value":8192}"#).unwrap().unwrap();
         assert_eq!(stream.time_ns, 8000.0);
+        let line = r#"{"work":"all-gather","bytes":64,"pes":4,"value":1,"algorithm":"textbook"}"#;
+        assert_eq!(parse(line).unwrap().unwrap().work.to_string(), "all-gather:64 textbook");
         assert_eq!(parse(r#"{"work":"replay","bytes":64,"pes":2,"value":1}"#).unwrap(), None);
         assert_eq!(parse(r#"{"work":"barrier","bytes":0,"pes":1,"value":1}"#).unwrap(), None);
     }
@@ -85,6 +93,7 @@ mod tests {
             (r#"{"work":"barrier","bytes":0,"pes":2,"value":0}"#, "none that can be"),
             (r#"{"work":"barrier","bytes":0,"pes":99999999,"value":1}"#, "none that can be"),
             (r#"{"work":"put","bytes":8,"pes":1,"value":1}"#, "at least 2 PEs"),
+            (r#"{"work":"all-gather","bytes":8,"pes":2,"value":1,"algorithm":"best"}"#, "there are auto"),
         ] {
             let error = parse(line).unwrap_err();
             assert!(error.contains(reason), "{line}: {error}");

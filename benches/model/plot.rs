@@ -1,11 +1,11 @@
 //! Time against PEs.
 
+use benches::svg::{Chart, Series};
 use transport_core::collectives::AllGatherAlgorithm;
 use transport_loopback::sim::CostModel;
 
 use crate::ModelError;
 use crate::measured::Measured;
-use crate::svg::{Chart, Series};
 use crate::work::{Kind, ModelWork};
 
 /// The chart of all works, as an SVG.

@@ -73,8 +73,14 @@ fn line(
 
 /// The costs that go into it, as options.
 pub(crate) fn costs(model: &CostModel) -> String {
+    let at_post = if model.complete_at_post { " --complete-at-post" } else { "" };
+    let shared = match model.cores {
+        0 => String::new(),
+        cores => format!(" --cores {cores} --switch {}", model.switch_ns),
+    };
     format!(
-        "--latency {} --overhead {} --receive-overhead {} --gap {} --per-byte {} --acknowledge {} --copy-per-byte {}",
+        "--latency {} --overhead {} --receive-overhead {} --gap {} --per-byte {} --acknowledge {} --copy-per-byte \
+         {}{at_post}{shared}",
         model.link.latency_ns,
         model.overhead_ns,
         model.receive_overhead_ns,

@@ -8,6 +8,7 @@ mod error;
 mod handoff;
 mod job;
 mod reference;
+pub mod svg;
 mod team;
 mod work;
 

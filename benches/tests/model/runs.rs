@@ -48,11 +48,39 @@ fn measurements_are_fitted_compared_and_drawn() {
 }
 
 #[test]
+fn shared_memory_and_shared_processors_are_options() {
+    let costs = ["--network", "shared-memory", "--latency", "100", "--overhead", "10", "--per-byte", "1000"];
+    let predict = |more: &[&str]| {
+        let output = model(&[&["predict", "--pes", "2"], costs.as_slice(), more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let gather = |out: &str| {
+        let line = out.lines().find(|line| line.contains("all-gather:64"));
+        line.and_then(|line| line.split_whitespace().nth(3)?.parse::<f64>().ok()).unwrap()
+    };
+    // Two barriers, and a put that is complete when its bytes are copied.
+    let alone = predict(&[]);
+    assert_eq!(gather(&alone), 0.110 + 0.010 + 0.064 + 0.110);
+    assert!(alone.lines().next().is_some_and(|line| line.ends_with("--complete-at-post")), "{alone}");
+    let shared = predict(&["--cores", "1", "--switch", "1000"]);
+    assert!(gather(&shared) > 2.0, "{shared}");
+    // The costs that are printed are options.
+    let printed = shared.lines().next().unwrap();
+    assert!(printed.ends_with("--complete-at-post --cores 1 --switch 1000"), "{shared}");
+    let again =
+        model(&[&["predict", "--pes", "2"], printed.split(' ').collect::<Vec<_>>().as_slice()].concat());
+    assert_eq!(gather(&text(&again.stdout)), gather(&shared));
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
     for (arguments, reason) in [
         (vec!["predict", "--pes", "0"], "1 to 65536"),
         (vec!["predict", "--bytes", "0"], "1 byte to 1 GiB"),
         (vec!["predict", "--per-node", "4"], "--near-latency"),
+        (vec!["predict", "--switch", "4"], "--cores"),
+        (vec!["predict", "--cores", "0"], "0 is not in 1..=65536"),
         (vec!["predict", "--measured", "x", "--pes", "2"], "cannot be used with"),
         (vec!["fit", "--measured", "no-such-file"], "no-such-file: No such file"),
         (vec!["plot", "--out", "no-such-folder/x.svg", "--pes", "2"], "no-such-folder/x.svg: No such file"),

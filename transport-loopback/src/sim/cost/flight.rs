@@ -1,5 +1,7 @@
 //! What is under way in virtual time, in few bytes: millions of puts may be posted before the first lands.
 
+use bytes::Bytes;
+
 use crate::sim::message::{Kind, Message};
 use crate::sim::network::ReadsSource;
 
@@ -26,7 +28,13 @@ const NO_OPERATION: u64 = u64::MAX;
 
 /// Puts are many.
 enum What {
-    Put { local: u64, remote: u64, len: u64 },
+    Put {
+        local: u64,
+        remote: u64,
+        len: u64,
+    },
+    /// Bytes, and where they go: the same to many.
+    Bytes(Box<(Bytes, u64)>),
     Other(Box<(Kind, u64)>),
 }
 
@@ -54,6 +62,7 @@ impl Sent {
     pub(super) fn new(ready: u64, to: u32, op: Option<u64>, kind: Kind, len: u64) -> Self {
         let what = match kind {
             Kind::Put { local, remote } => What::Put { local, remote, len },
+            Kind::Bytes { data, remote } => What::Bytes(Box::new((data, remote))),
             other => What::Other(Box::new((other, len))),
         };
         Self {
@@ -82,18 +91,22 @@ impl Sent {
     pub(super) fn depart(self, from: u32) -> (Flight, Option<Self>) {
         let One { ready, to, op, what } = self.first;
         let (step, more) = (self.step, self.more);
+        let then = |what| {
+            let (ready, to) = (ready.wrapping_add(step.ready), to.wrapping_add(step.to));
+            Self { first: One { ready, to, op: op.wrapping_add(1), what }, step, more: more - 1 }
+        };
         let (kind, len, rest) = match what {
             What::Put { local, remote, len } => {
                 let local_next = local.wrapping_add(step.local);
-                let what = What::Put { local: local_next, remote: remote.wrapping_add(step.remote), len };
-                let next = One {
-                    ready: ready.wrapping_add(step.ready),
-                    to: to.wrapping_add(step.to),
-                    op: op.wrapping_add(1),
-                    what,
-                };
-                let rest = (more > 0).then(|| Self { first: next, step, more: more - 1 });
-                (Kind::Put { local, remote }, len, rest)
+                let next = What::Put { local: local_next, remote: remote.wrapping_add(step.remote), len };
+                (Kind::Put { local, remote }, len, (more > 0).then(|| then(next)))
+            }
+            What::Bytes(bytes) => {
+                let (data, remote) = *bytes;
+                let next = |data| What::Bytes(Box::new((data, remote.wrapping_add(step.remote))));
+                let rest = (more > 0).then(|| then(next(data.clone())));
+                let len = data.len() as u64;
+                (Kind::Bytes { data, remote }, len, rest)
             }
             What::Other(other) => (other.0, other.1, None),
         };
@@ -105,22 +118,23 @@ impl Sent {
 impl One {
     /// The step by which `later` is the put that comes `count` after this one.
     fn step_to(&self, later: &Self, count: u64) -> Option<Step> {
-        let (
-            What::Put { local, remote, len },
-            What::Put { local: local_then, remote: remote_then, len: len_then },
-        ) = (&self.what, &later.what)
-        else {
-            return None;
+        let (remote, local, same) = match (&self.what, &later.what) {
+            (
+                What::Put { local, remote, len },
+                What::Put { local: then, remote: remote_then, len: len_then },
+            ) => ([remote, remote_then], [local, then], len == len_then),
+            (What::Bytes(bytes), What::Bytes(then)) => ([&bytes.1, &then.1], [&0, &0], bytes.0 == then.0),
+            _ => return None,
         };
         let even =
             |from: u64, to: u64| to.checked_sub(from).filter(|way| way % count == 0).map(|way| way / count);
         let step = Step {
             ready: even(self.ready, later.ready)?,
             to: even(u64::from(self.to), u64::from(later.to))? as u32,
-            local: even(*local, *local_then)?,
-            remote: even(*remote, *remote_then)?,
+            local: even(*local[0], *local[1])?,
+            remote: even(*remote[0], *remote[1])?,
         };
-        (len == len_then && self.op.checked_add(count) == Some(later.op)).then_some(step)
+        (same && self.op.checked_add(count) == Some(later.op)).then_some(step)
     }
 }
 

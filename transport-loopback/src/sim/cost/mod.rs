@@ -11,8 +11,9 @@
 //!   answer, which the target's NIC sends by itself; a put with signal is two messages too.
 //! - A flag of a barrier, a signal, or the answer of an atomic costs the PE that takes it the receive overhead.
 //!
-//! Nothing is known of what PEs share besides their NICs: switches, memory, processors. A host with more PEs than processors is
-//! slower than this says.
+//! Shared memory is otherwise ([`CostModel::complete_at_post`]): there the PE itself copies, and its put is complete when it has.
+//!
+//! PEs may share processors ([`CostModel::cores`]). Nothing is known of what else they share besides their NICs: switches, memory.
 //!
 //! The model: A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, LogGP: Incorporating Long Messages into the LogP Model,
 //! SPAA 1995.
@@ -20,6 +21,7 @@
 mod flight;
 mod model;
 mod predict;
+mod processors;
 mod steps;
 mod timed;
 mod virtual_time;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 
 use super::model::CostModel;
+use super::processors::Processors;
 use super::timed::{PhaseTime, Timed};
 use super::virtual_time::VirtualTime;
 use crate::sim::failure::FailureKind;
@@ -94,7 +95,7 @@ impl Sim {
     /// Runs `body` on every PE in virtual time.
     ///
     /// What the [`network`](Sim::network) may do besides is of no matter: messages of a pair land in order and whole, and a put
-    /// reads its source when it lands. Of thousands of PEs, heaps cost what is touched of them; puts to one PE after the other,
+    /// reads its source when it lands, or at its post if it is complete then. Of thousands of PEs, heaps cost what is touched of them; puts to one PE after the other,
     /// however many wait, cost next to nothing.
     ///
     /// ```
@@ -128,7 +129,8 @@ impl Sim {
         let most_in_vain = std::mem::replace(&mut setup.most_steps, u64::MAX);
         setup.cost = Some(model.clone());
         let how = How { plan: Plan::Apart, with_begin: true, timeline: false };
-        let outcome = run(&setup, &mut Memory::default(), how, &mut VirtualTime::new(most_in_vain), &body);
+        let mut scheduler = VirtualTime::new(most_in_vain, Processors::new(model, setup.n_pes));
+        let outcome = run(&setup, &mut Memory::default(), how, &mut scheduler, &body);
         let kind = match outcome.end {
             End::Well => {
                 return Ok(outcome.timed.as_deref().map(Prediction::new).unwrap_or_else(Prediction::none));

@@ -1,5 +1,7 @@
 //! What the world does in virtual time: as the network without costs, but when it is time.
 
+use bytes::Bytes;
+
 use super::flight::{Flight, Happens, is_answered};
 use crate::sim::action::Action;
 use crate::sim::event::OpId;
@@ -21,13 +23,40 @@ impl World {
         len: u64,
     ) -> Option<u32> {
         if let Some(timed) = &mut self.timed {
-            timed.send(from, to, op, kind, len);
             self.enabled.push(NEXT);
+            if timed.completes_at_post() {
+                self.launch_at_post(from, to, op, kind, len);
+            } else {
+                timed.send(from, to, op, kind, len);
+            }
             return None;
         }
         let slot = self.send(from, to, op, kind, len);
         self.depart(slot, false);
         Some(slot)
+    }
+
+    fn launch_at_post(&mut self, from: usize, to: usize, op: Option<u64>, kind: Kind, len: u64) {
+        let id = op.map(|number| OpId { pe: from, number });
+        let is_complete = !is_answered(&kind);
+        // The source may change from now on.
+        let (kind, read) = match kind {
+            Kind::Put { local, remote } => {
+                let mut data = vec![0; len as usize];
+                self.pes[from].memory.read(local, &mut data);
+                (Kind::Bytes { data: Bytes::from(data), remote }, Some(local..local + len))
+            }
+            other => (other, None),
+        };
+        if let Some(timed) = &mut self.timed {
+            timed.send(from, to, op, kind, len);
+        }
+        if let Some(range) = read {
+            self.tell_fetched(id, range);
+        }
+        if is_complete {
+            self.completed(id);
+        }
     }
 
     /// `pe` takes a flag, a signal or an answer.
@@ -69,6 +98,8 @@ impl World {
 
     fn arrived(&mut self, flight: Flight) -> Option<Lost> {
         let (id, is_request) = (id(&flight), is_answered(&flight.kind) && !flight.answers);
+        let at_post = self.timed.as_ref().is_some_and(|timed| timed.completes_at_post());
+        let was_complete = at_post && !is_answered(&flight.kind);
         let (from, to, op, len, answers) = (flight.from, flight.to, flight.op, flight.len, flight.answers);
         // Data is read and written when it lands; an atomic changes its word where it is, and then only answers.
         let lands = match flight.kind {
@@ -90,7 +121,11 @@ impl World {
         let lost = self.news(&message);
         let Some(timed) = &mut self.timed else { return lost };
         let after = Flight { from, to, op, kind: message.kind, len, answers };
-        if is_request {
+        if was_complete {
+            // Its sender does not wait for it.
+            return lost;
+        }
+        if is_request && !at_post {
             timed.answer(after);
             self.enabled.push(NEXT);
         } else if id.is_some() && !answers && timed.acknowledge(after) {

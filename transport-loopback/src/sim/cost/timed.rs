@@ -11,6 +11,7 @@ use crate::sim::message::Kind;
 /// The times of a job. All are in picoseconds.
 pub(crate) struct Timed {
     model: CostModel,
+    begun: bool,
     /// How late it is. A PE's clock may be ahead of it.
     now: Cell<u64>,
     pes: Vec<PeTime>,
@@ -29,6 +30,8 @@ struct PeTime {
     /// When its NIC can send, and receive.
     sends_at: u64,
     receives_at: u64,
+    /// When the last of its puts that were complete at their post is seen.
+    seen_at: u64,
     /// What waits for the NIC.
     outbox: VecDeque<Sent>,
     phase: usize,
@@ -56,6 +59,7 @@ impl Timed {
     pub(crate) fn new(model: CostModel, n_pes: usize) -> Self {
         Self {
             model,
+            begun: false,
             now: Cell::new(0),
             pes: (0..n_pes).map(|_| PeTime::default()).collect(),
             flights: Vec::new(),
@@ -68,11 +72,21 @@ impl Timed {
 
     /// The set-up is over, and nothing is under way: time begins.
     pub(crate) fn begin(&mut self) {
+        self.begun = true;
         self.now.set(0);
         for pe in &mut self.pes {
-            (pe.clock, pe.sends_at, pe.receives_at, pe.phase) = (0, 0, 0, 0);
+            (pe.clock, pe.sends_at, pe.receives_at, pe.seen_at, pe.phase) = (0, 0, 0, 0, 0);
         }
         self.phases = vec![PhaseTime::new(FIRST, 0)];
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// See [`CostModel::complete_at_post`].
+    pub(super) fn completes_at_post(&self) -> bool {
+        self.model.complete_at_post
     }
 
     /// When `pe` can do something.
@@ -134,7 +148,12 @@ impl Timed {
 
     /// `from` sends a message.
     pub(super) fn send(&mut self, from: usize, to: usize, op: Option<u64>, kind: Kind, len: u64) {
-        let ready = self.spend(from, ps(self.model.overhead_ns));
+        let mut work = ps(self.model.overhead_ns);
+        if self.model.complete_at_post {
+            // The PE copies them itself.
+            work = work.saturating_add(len.saturating_mul(self.model.link_of(from, to).per_byte_ps));
+        }
+        let ready = self.spend(from, work);
         let phase = &mut self.phases[self.pes[from].phase];
         phase.messages += if is_answered(&kind) { 2 } else { 1 };
         phase.bytes += len;
@@ -193,12 +212,32 @@ impl Timed {
     /// A message leaves as soon as its NIC is free.
     fn leave(&mut self, flight: Flight) {
         let (from, to) = flight.ends();
+        if self.model.complete_at_post {
+            return self.leave_from_processor(flight);
+        }
         let link = self.model.link_of(from, to);
         let start = self.now().max(self.pes[from].sends_at);
         let busy = flight.bytes().saturating_mul(link.per_byte_ps).saturating_add(ps(self.model.gap_ns));
         self.pes[from].sends_at = start.saturating_add(busy);
         let slot = self.keep(flight);
         self.at(start.saturating_add(ps(link.latency_ns)), Happens::Arrive(slot));
+    }
+
+    /// It is there, or the PE has read there, whatever else goes that way.
+    fn leave_from_processor(&mut self, mut flight: Flight) {
+        let (from, to) = flight.ends();
+        let pe = &mut self.pes[from];
+        let time = if is_answered(&flight.kind) {
+            flight.answers = matches!(flight.kind, Kind::Get { .. });
+            // It sees what the PE has put before.
+            self.now.get().max(pe.seen_at)
+        } else {
+            let seen = self.now.get().saturating_add(ps(self.model.link_of(from, to).latency_ns));
+            pe.seen_at = pe.seen_at.max(seen);
+            seen
+        };
+        let slot = self.keep(flight);
+        self.at(time, Happens::Land(slot));
     }
 
     /// The first byte is there; whether the last is too.
@@ -223,7 +262,7 @@ impl Timed {
     /// The sender hears later that it has landed; false if at once.
     pub(super) fn acknowledge(&mut self, flight: Flight) -> bool {
         let time = self.now().saturating_add(ps(self.model.acknowledge_ns));
-        if time == self.now() {
+        if time == self.now() || self.model.complete_at_post {
             return false;
         }
         let slot = self.keep(flight);

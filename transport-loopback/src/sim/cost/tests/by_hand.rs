@@ -7,7 +7,7 @@ use crate::sim::cost::{CostModel, Link};
 use crate::sim::{Sim, SimPe, yield_now};
 
 /// What the clock of each PE says after its part, which PE 0 and the others play with a word and 16 bytes.
-fn clocks<F, Fut>(n_pes: usize, model: &CostModel, part: F) -> Vec<u64>
+pub(super) fn clocks<F, Fut>(n_pes: usize, model: &CostModel, part: F) -> Vec<u64>
 where
     F: Fn(SimPe, transport_core::SymSlice<u64>) -> Fut + Copy + Send + Sync,
     Fut: Future<Output = Result<()>> + Send,
@@ -104,6 +104,21 @@ fn who_looks_again_and_again_sees_it_when_it_lands() {
         Ok(())
     });
     assert_eq!(at, [10, 110]);
+}
+
+#[test]
+fn two_who_look_do_not_keep_the_clock_still() {
+    let at = clocks(3, &model(), |pe, words| async move {
+        let (flag, none) = (words.slice(..1)?, words.slice(1..1)?);
+        if pe.my_pe() == 0 {
+            return (1..3).try_for_each(|to| pe.put_signal_nbi(none, none, flag, SignalOp::Set(1), to));
+        }
+        while pe.heap().load(flag)? == 0 {
+            yield_now().await;
+        }
+        Ok(())
+    });
+    assert_eq!(at, [20, 110, 120]);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Times by hand, and what holds of all.
 
 mod by_hand;
+mod cores;
 mod ends;
 mod properties;
+mod shared_memory;
 
 use transport_core::Transport;
 use transport_core::collectives::{AllGatherAlgorithm, all_gather};

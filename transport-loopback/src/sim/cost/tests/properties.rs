@@ -35,11 +35,13 @@ fn the_same_figures_every_time() {
 /// Two barriers of 4 rounds, a copy, 15 overheads, and the way of the last put there and back.
 const GATHER_16_NS: u64 = 2 * 4 * 800 + 1500 + 700 + 700 + 12;
 
-fn any_model() -> impl Strategy<Value = [u64; 7]> {
+pub(super) fn any_model() -> impl Strategy<Value = [u64; 7]> {
     prop::array::uniform7(0..2000_u64)
 }
 
-fn model_of([latency_ns, per_byte_ps, overhead, receive, gap, acknowledge, copy]: [u64; 7]) -> CostModel {
+pub(super) fn model_of(
+    [latency_ns, per_byte_ps, overhead, receive, gap, acknowledge, copy]: [u64; 7],
+) -> CostModel {
     CostModel {
         link: Link { latency_ns, per_byte_ps },
         overhead_ns: overhead,

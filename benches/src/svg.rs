@@ -1,24 +1,32 @@
-//! A chart with logarithmic axes, as an SVG. A few lines of our own: of a charting crate's many kinds of charts this program
-//! needs one, and not the crates behind them.
+//! Charts with logarithmic axes, as an SVG. A few lines of our own: of a charting crate's many kinds of charts the programs
+//! here need one, and not the crates behind them.
 
 use std::fmt::Write;
 
 /// A chart.
-pub(crate) struct Chart {
-    pub(crate) title: String,
-    pub(crate) x_label: &'static str,
-    pub(crate) y_label: &'static str,
-    pub(crate) series: Vec<Series>,
+#[derive(Debug)]
+pub struct Chart {
+    /// Above it.
+    pub title: String,
+    /// Below the axis in powers of 2.
+    pub x_label: &'static str,
+    /// Beside the axis in powers of 10.
+    pub y_label: &'static str,
+    /// What is shown.
+    pub series: Vec<Series>,
 }
 
 /// What has one colour.
-pub(crate) struct Series {
-    pub(crate) name: String,
+#[derive(Debug)]
+pub struct Series {
+    /// In the legend.
+    pub name: String,
     /// A line through the points, or points alone.
-    pub(crate) line: bool,
+    pub line: bool,
     /// Which colour.
-    pub(crate) colour: usize,
-    pub(crate) points: Vec<(f64, f64)>,
+    pub colour: usize,
+    /// Those above 0 on both axes are shown.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// Told apart by the colour-blind too: the palette of Okabe and Ito.
@@ -60,13 +68,37 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
+/// Charts below each other, as a whole file.
+#[must_use]
+pub fn panels(charts: &[Chart]) -> String {
+    let mut svg = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_panels(charts, &mut svg);
+    svg
+}
+
+fn write_panels(charts: &[Chart], svg: &mut String) -> std::fmt::Result {
+    let (width, each) = SIZE;
+    let height = each * charts.len() as f64;
+    writeln!(
+        svg,
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="13">
+<rect width="{width}" height="{height}" fill="white"/>"##
+    )?;
+    for (at, chart) in charts.iter().enumerate() {
+        writeln!(svg, r#"<g transform="translate(0 {})">"#, each * at as f64)?;
+        chart.write(svg)?;
+        svg.push_str("</g>\n");
+    }
+    svg.push_str("</svg>\n");
+    Ok(())
+}
+
 impl Chart {
     /// The whole file.
-    pub(crate) fn to_svg(&self) -> String {
-        let mut svg = String::new();
-        // Writing to a string cannot fail.
-        let _ = self.write(&mut svg);
-        svg
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        panels(std::slice::from_ref(self))
     }
 
     fn write(&self, svg: &mut String) -> std::fmt::Result {
@@ -74,14 +106,7 @@ impl Chart {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let x_axis = Axis::new(2.0, points().map(|point| point.0), (left, right));
         let y_axis = Axis::new(10.0, points().map(|point| point.1), (bottom, top));
-        let (width, height) = SIZE;
-        writeln!(
-            svg,
-            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="13">
-<rect width="{width}" height="{height}" fill="white"/>
-<text x="{left}" y="28" font-size="16">{}</text>"##,
-            escaped(&self.title)
-        )?;
+        writeln!(svg, r#"<text x="{left}" y="28" font-size="16">{}</text>"#, escaped(&self.title))?;
         for (value, x) in x_axis.ticks() {
             writeln!(svg, r##"<line x1="{x:.1}" y1="{top}" x2="{x:.1}" y2="{bottom}" stroke="#ddd"/>"##)?;
             writeln!(svg, r#"<text x="{x:.1}" y="{}" text-anchor="middle">{value}</text>"#, bottom + 18.0)?;
@@ -115,7 +140,6 @@ impl Chart {
                 escaped(&series.name)
             )?;
         }
-        svg.push_str("</svg>\n");
         Ok(())
     }
 }
@@ -152,5 +176,15 @@ mod tests {
         let ten = Axis::new(10.0, [0.0, 3.0, 450.0].into_iter(), (0.0, 30.0));
         assert_eq!((ten.low, ten.high, ten.ticks().count()), (0, 3, 4));
         assert_eq!(Axis::new(10.0, std::iter::empty(), (0.0, 1.0)).ticks().count(), 2);
+    }
+
+    #[test]
+    fn charts_stand_below_each_other() {
+        let chart = || Chart { title: "a < b".to_owned(), x_label: "x", y_label: "y", series: Vec::new() };
+        let svg = panels(&[chart(), chart()]);
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+        assert!(svg.contains(r#"viewBox="0 0 760 960""#), "{svg}");
+        assert_eq!((svg.matches("<g ").count(), svg.matches("</g>").count()), (2, 2));
+        assert_eq!(svg.matches("a &lt; b").count(), 2);
     }
 }
