@@ -11,20 +11,38 @@ pub(crate) struct SharedFlags {
     pub(crate) memory: JobMemory,
     pub(crate) my_pe: usize,
     pub(crate) n_pes: usize,
+    /// Where all count in one word: the number that the barriers start after.
+    pub(crate) counted_from: Option<u32>,
 }
 
 impl BarrierFlags for SharedFlags {
+    /// The count goes up by one for each PE and barrier, so it tells how many barriers are complete.
     #[inline]
     fn flag(&self, round: u32) -> u32 {
-        self.memory.flag(self.my_pe, round).load(Ordering::Acquire)
+        match self.counted_from {
+            None => self.memory.flag(self.my_pe, round).load(Ordering::Acquire),
+            Some(first) => {
+                let complete = self.memory.arrived().load(Ordering::Acquire) / self.n_pes as u64;
+                first.wrapping_add(complete as u32)
+            }
+        }
     }
 
-    /// The swap is a full fence too: all puts before it are visible before it (the `quiet` in the barrier), and it is visible
-    /// before we look whether the neighbour sleeps.
+    /// All puts before it are visible before it (the `quiet` in the barrier), and it is visible before we look whether the
+    /// neighbour sleeps.
     #[inline]
     fn send(&self, round: u32, neighbour: usize, epoch: u32) -> bool {
-        self.memory.flag(neighbour, round).swap(epoch, Ordering::SeqCst);
-        self.memory.wake_after_change(neighbour);
+        if self.counted_from.is_none() {
+            self.memory.set_flag(neighbour, self.memory.flag(neighbour, round), epoch);
+            return true;
+        }
+        let before = self.memory.arrived().fetch_add(1, Ordering::SeqCst);
+        // It owes nobody anything from here on.
+        self.memory.finished(self.my_pe).store(epoch, Ordering::Release);
+        if (before + 1).is_multiple_of(self.n_pes as u64) {
+            JobMemory::full_fence();
+            (0..self.n_pes).filter(|&pe| pe != self.my_pe).for_each(|pe| self.memory.wake(pe));
+        }
         true
     }
 
@@ -71,13 +89,24 @@ mod tests {
 
     #[test]
     fn who_has_not_entered_is_missing_and_who_has_finished_is_not_needed() {
+        by_flags(None);
+        by_flags(Some(u32::MAX));
+    }
+
+    fn by_flags(counted_from: Option<u32>) {
         let n_pes = 5;
         let len = JobMemory::len(n_pes, 65536).unwrap();
         let memory = JobMemory::new(Region::map_private(len as usize).unwrap(), n_pes, 65536);
         memory.set_first_epoch(u32::MAX);
-        let flags: Vec<_> =
-            (0..n_pes).map(|my_pe| SharedFlags { memory: memory.clone(), my_pe, n_pes }).collect();
-        let barriers: Vec<_> = (0..n_pes).map(|pe| Dissemination::new(pe, n_pes, u32::MAX)).collect();
+        let flags: Vec<_> = (0..n_pes)
+            .map(|my_pe| SharedFlags { memory: memory.clone(), my_pe, n_pes, counted_from })
+            .collect();
+        let barriers: Vec<_> = (0..n_pes)
+            .map(|pe| match counted_from {
+                Some(first) => Dissemination::counted(pe, n_pes, first),
+                None => Dissemination::new(pe, n_pes, u32::MAX),
+            })
+            .collect();
         let turn = |pe: usize| barriers[pe].try_take(&flags[pe]).unwrap();
         for pe in [0, 2, 4] {
             turn(pe).enter();
@@ -85,7 +114,9 @@ mod tests {
         }
         let first = turn(0);
         assert_eq!(flags[0].missing(&first), [1, 3]);
-        assert!(!flags[0].is_done(&first, 4));
+        // Who has counted has done all that it must, but who has sent a flag may owe another.
+        assert_eq!(flags[0].is_done(&first, 4), counted_from.is_some());
+        assert!(!flags[0].is_done(&first, 3));
         drop(first);
         let mut waiting: Vec<usize> = (0..n_pes).collect();
         while !waiting.is_empty() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use transport_core::wait::{Doorbell, Ticket};
 
-use crate::job_memory::JobMemory;
+use crate::job_memory::{Fences, JobMemory};
 use crate::sync::{self, atomic::Ordering};
 
 /// The bell of this PE.
@@ -19,6 +19,9 @@ impl Doorbell for Bell {
         self.memory.armed(self.pe).fetch_add(1, Ordering::SeqCst);
         // Before the look that follows; see `JobMemory::wake`.
         JobMemory::full_fence();
+        if self.memory.fences() == Fences::BySleeper {
+            sync::fence_all_writers();
+        }
     }
 
     fn disarm(&self) {

@@ -4,7 +4,7 @@ use transport_core::heap::SymHeap;
 use transport_core::memory::Region;
 
 use crate::sync;
-use crate::sync::atomic::{AtomicU32, Ordering, fence};
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// Bytes of control words of a PE, before its heap.
 const CONTROL: u64 = 4096;
@@ -20,7 +20,22 @@ const FINISHED: u64 = LINE + 4;
 const FLAGS: u64 = 2 * LINE;
 /// As many rounds as a `u32` of PEs can need.
 const MAX_ROUNDS: u64 = 32;
-const _: () = assert!(FLAGS + MAX_ROUNDS * LINE <= CONTROL);
+/// Whether the process of the PE can do without fences; see [`Fences`].
+const REGISTERED: u64 = FLAGS + MAX_ROUNDS * LINE;
+/// In the page of PE 0: how many have come to barriers in all; and how barriers are done.
+const ARRIVED: u64 = REGISTERED + LINE;
+const COUNTED: u64 = ARRIVED + LINE;
+const _: () = assert!(COUNTED + LINE <= CONTROL);
+
+/// Who sees to it that a writer's look at the sleepers comes after what it wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fences {
+    /// The writer, each time: a write as a read-modify-write, which is a full fence.
+    ByWriter,
+    /// The sleeper: before its last look it makes the processors of all writers execute a fence, by membarrier(2). Where PEs
+    /// seldom sleep, a write then is a plain store, which does not wait until the cache line is here.
+    BySleeper,
+}
 
 /// All PEs' control words and heaps, as this process maps them.
 #[derive(Debug, Clone)]
@@ -30,6 +45,7 @@ pub(crate) struct JobMemory {
     /// Bytes from one PE's control page to the next one's.
     stride: u64,
     heap_len: u64,
+    fences: Fences,
 }
 
 impl JobMemory {
@@ -46,7 +62,44 @@ impl JobMemory {
     pub(crate) fn new(all: Region, n_pes: usize, user_heap: u64) -> Self {
         let heap_len = SymHeap::region_len(n_pes, user_heap, 0);
         let stride = all.len() as u64 / n_pes as u64;
-        Self { all, n_pes, stride, heap_len }
+        Self { all, n_pes, stride, heap_len, fences: Fences::ByWriter }
+    }
+
+    /// Says that this process can leave fences to sleepers, or cannot. Before anybody asks
+    /// [`all_registered`](Self::all_registered).
+    pub(crate) fn set_registered(&self, pe: usize, can: bool) {
+        self.control(pe, REGISTERED).store(can.into(), Ordering::Release);
+    }
+
+    /// Whether the processes of all PEs can.
+    pub(crate) fn all_registered(&self) -> bool {
+        (0..self.n_pes).all(|pe| self.control(pe, REGISTERED).load(Ordering::Acquire) != 0)
+    }
+
+    /// The same memory, with this way of fences: the same on all PEs.
+    pub(crate) fn with_fences(self, fences: Fences) -> Self {
+        Self { fences, ..self }
+    }
+
+    /// Who makes the fences.
+    pub(crate) fn fences(&self) -> Fences {
+        self.fences
+    }
+
+    /// Barriers are counted in one word. Once, before anybody uses them.
+    pub(crate) fn set_counted(&self) {
+        self.control(0, COUNTED).store(1, Ordering::Relaxed);
+    }
+
+    /// Whether barriers are counted in one word: the same on all PEs.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.control(0, COUNTED).load(Ordering::Relaxed) != 0
+    }
+
+    /// How often PEs have come to barriers, all together.
+    #[inline]
+    pub(crate) fn arrived(&self) -> &AtomicU64 {
+        self.all.word(ARRIVED)
     }
 
     /// Sets the barrier's counters of all PEs to `epoch`. Once, before anybody uses them; zeroed memory stands for 0.
@@ -110,8 +163,40 @@ impl JobMemory {
         self.control(pe, FLAGS + u64::from(round) * LINE)
     }
 
-    /// Rings for `pe` if it sleeps. What it waits for was written before, and a full fence was made since: so either we see
-    /// it armed, or it sees the write when it looks once more after arming.
+    /// Sets a flag that `pe` may wait for, after all that this thread wrote before, and rings if it sleeps.
+    #[inline]
+    pub(crate) fn set_flag(&self, pe: usize, flag: &AtomicU32, value: u32) {
+        match self.fences {
+            Fences::ByWriter => {
+                flag.swap(value, Ordering::SeqCst);
+                self.wake_after_change(pe);
+            }
+            Fences::BySleeper => {
+                flag.store(value, Ordering::Release);
+                std::sync::atomic::compiler_fence(Ordering::SeqCst);
+                self.wake(pe);
+            }
+        }
+    }
+
+    /// As [`set_flag`](Self::set_flag), for a word of a heap.
+    #[inline]
+    pub(crate) fn set_word(&self, pe: usize, word: &AtomicU64, value: u64) {
+        match self.fences {
+            Fences::ByWriter => {
+                word.swap(value, Ordering::SeqCst);
+                self.wake_after_change(pe);
+            }
+            Fences::BySleeper => {
+                word.store(value, Ordering::Release);
+                std::sync::atomic::compiler_fence(Ordering::SeqCst);
+                self.wake(pe);
+            }
+        }
+    }
+
+    /// Rings for `pe` if it sleeps. What it waits for was written before, and a full fence was made since, by us or by a
+    /// sleeper for us: so either we see it armed, or it sees the write when it looks once more after arming.
     #[inline]
     pub(crate) fn wake(&self, pe: usize) {
         if self.armed(pe).load(Ordering::Relaxed) != 0 {

@@ -12,7 +12,7 @@ use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, T
 
 use crate::barrier::SharedFlags;
 use crate::bell::Bell;
-use crate::job_memory::JobMemory;
+use crate::job_memory::{Fences, JobMemory};
 use crate::sync::atomic::{Ordering, fence};
 
 /// How this PE belongs to its job: by whom it hears of the others' end, and they of its.
@@ -57,6 +57,8 @@ pub(crate) struct Setup {
     pub(crate) heap_size: u64,
     pub(crate) timeout: Duration,
     pub(crate) policy: Option<WaitPolicy>,
+    /// Those of this host, if not as it says.
+    pub(crate) processors: Option<usize>,
     pub(crate) first_epoch: u32,
     /// A number of the job.
     pub(crate) seed: u32,
@@ -70,14 +72,40 @@ impl Setup {
         Arc::new(Pe { endpoint, memory: memory.clone() })
     }
 
+    fn processors(&self) -> usize {
+        let of_host = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.processors.unwrap_or_else(of_host)
+    }
+
+    /// Whether PEs must take turns on the processors: then they sleep often, and hear of each other one after the other.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.n_pes > self.processors()
+    }
+
+    /// Memory that only this process has yet, with what is chosen by PEs and processors.
+    #[cfg(not(shmem_loom))]
+    pub(crate) fn prepare(&self, memory: JobMemory) -> JobMemory {
+        if self.is_crowded() {
+            memory.set_counted();
+            memory
+        } else if crate::sys::register_for_fences() {
+            memory.with_fences(Fences::BySleeper)
+        } else {
+            memory
+        }
+    }
+
     /// Its transport.
     pub(crate) fn transport(&self, pe: Arc<Pe>, member: Member) -> Loopback {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let policy = self.policy.unwrap_or_else(|| WaitPolicy::for_host(self.n_pes, cores));
+        let policy = self.policy.unwrap_or_else(|| WaitPolicy::for_host(self.n_pes, self.processors()));
         let my_pe = pe.endpoint.my_pe();
         let bell = Arc::new(Bell { memory: pe.memory.clone(), pe: my_pe });
-        let barrier = Dissemination::new(my_pe, self.n_pes, self.first_epoch);
-        let flags = SharedFlags { memory: pe.memory.clone(), my_pe, n_pes: self.n_pes };
+        let counted_from = pe.memory.is_counted().then_some(self.first_epoch);
+        let barrier = match counted_from {
+            Some(first) => Dissemination::counted(my_pe, self.n_pes, first),
+            None => Dissemination::new(my_pe, self.n_pes, self.first_epoch),
+        };
+        let flags = SharedFlags { memory: pe.memory.clone(), my_pe, n_pes: self.n_pes, counted_from };
         Loopback { pe, barrier, flags, waiter: Waiter::new(bell, policy), member }
     }
 }
@@ -143,12 +171,14 @@ impl Transport for Loopback {
             self.post_put(put)?;
         }
         let word = self.memory().all().word(self.memory().heap_at(signal.pe(), signal.offset()));
-        // A read-modify-write in both cases: released after the data, and a full fence before the look at the sleepers.
         match op {
-            SignalOp::Set(value) => word.swap(value, Ordering::SeqCst),
-            SignalOp::Add(value) => word.fetch_add(value, Ordering::SeqCst),
-        };
-        self.memory().wake_after_change(signal.pe());
+            SignalOp::Set(value) => self.memory().set_word(signal.pe(), word, value),
+            SignalOp::Add(value) => {
+                // Released after the data, and a full fence before the look at the sleepers.
+                word.fetch_add(value, Ordering::SeqCst);
+                self.memory().wake_after_change(signal.pe());
+            }
+        }
         Ok(())
     }
 

@@ -12,12 +12,12 @@ use transport_core::{Endpoint, Error, PeList, Result};
 use crate::error::LoopbackError;
 use crate::fd_exchange::{Giver, TOKEN, take};
 use crate::host;
-use crate::job_memory::JobMemory;
+use crate::job_memory::{Fences, JobMemory};
 use crate::loopback::{Loopback, Member, Setup};
 use crate::sys;
 
 /// Changes whenever the layout of the shared memory does.
-const LAYOUT: u8 = 1;
+const LAYOUT: u8 = 2;
 
 /// Joins this process to its job, over a rendezvous that has been made.
 ///
@@ -48,13 +48,15 @@ pub struct Processes {
     heap_size: u64,
     timeout: Duration,
     policy: Option<WaitPolicy>,
+    processors: Option<usize>,
     first_epoch: u32,
 }
 
 impl Processes {
     /// With `heap_size` bytes for users in each PE's heap (64 KiB to 40 GiB, the same on all).
     pub fn new(heap_size: u64) -> Self {
-        Self { heap_size, timeout: Endpoint::DEFAULT_TIMEOUT, policy: None, first_epoch: 0 }
+        let timeout = Endpoint::DEFAULT_TIMEOUT;
+        Self { heap_size, timeout, policy: None, processors: None, first_epoch: 0 }
     }
 
     /// The limit of every wait, this call's too.
@@ -66,6 +68,13 @@ impl Processes {
     /// How waits spin, yield and sleep; by default by PEs and cores.
     pub fn wait_policy(mut self, policy: WaitPolicy) -> Self {
         self.policy = Some(policy);
+        self
+    }
+
+    /// As if the host had so many processors, by which barriers and waits are chosen; by default as many as this process may
+    /// use. Barriers are as PE 0 says.
+    pub fn processors(mut self, processors: usize) -> Self {
+        self.processors = Some(processors);
         self
     }
 
@@ -84,7 +93,16 @@ impl Processes {
     pub async fn connect(self, bootstrap: Bootstrap) -> std::result::Result<Loopback, LoopbackError> {
         let (my_pe, n_pes) = (bootstrap.my_pe(), bootstrap.n_pes());
         let deadline = Instant::now() + self.timeout;
-        let connected = self.get_memory(&bootstrap, deadline).await;
+        let mut setup = Setup {
+            n_pes,
+            heap_size: self.heap_size,
+            timeout: self.timeout,
+            policy: self.policy,
+            processors: self.processors,
+            first_epoch: self.first_epoch,
+            seed: 0,
+        };
+        let connected = self.get_memory(&bootstrap, &setup, deadline).await;
         let (memory, seed) = match connected {
             Ok(memory) => memory,
             Err(error) => {
@@ -93,14 +111,7 @@ impl Processes {
                 return Err(error);
             }
         };
-        let setup = Setup {
-            n_pes,
-            heap_size: self.heap_size,
-            timeout: self.timeout,
-            policy: self.policy,
-            first_epoch: self.first_epoch,
-            seed,
-        };
+        setup.seed = seed;
         let pe = setup.pe(my_pe, &memory);
         let told = Arc::downgrade(&pe);
         bootstrap.on_peer_lost(move |lost| {
@@ -114,6 +125,7 @@ impl Processes {
     async fn get_memory(
         &self,
         bootstrap: &Bootstrap,
+        setup: &Setup,
         deadline: Instant,
     ) -> std::result::Result<(JobMemory, u32), LoopbackError> {
         let (my_pe, n_pes) = (bootstrap.my_pe(), bootstrap.n_pes());
@@ -163,11 +175,19 @@ impl Processes {
         let region = sys::shared_memory(file.as_fd(), len as usize)
             .map_err(|source| LoopbackError::Memory { my_pe, len, source })?;
         let memory = JobMemory::new(region, n_pes, self.heap_size);
-        if my_pe == 0 && self.first_epoch != 0 {
-            memory.set_first_epoch(self.first_epoch);
+        if my_pe == 0 {
+            if self.first_epoch != 0 {
+                memory.set_first_epoch(self.first_epoch);
+            }
+            if setup.is_crowded() {
+                memory.set_counted();
+            }
         }
+        memory.set_registered(my_pe, !setup.is_crowded() && sys::register_for_fences());
         // Nobody sends before everybody has it, with its counters set.
         bootstrap.barrier().await?;
+        let fences = if memory.all_registered() { Fences::BySleeper } else { Fences::ByWriter };
+        let memory = memory.with_fences(fences);
         let seed = match read_offer(hellos.first()) {
             Offer::Token(token) => host::job_seed(&format!("{token:?}")),
             Offer::Failed(_) | Offer::Taker => 1,

@@ -42,6 +42,7 @@ impl Threads {
             heap_size: SymHeap::DEFAULT_SIZE,
             timeout: Endpoint::DEFAULT_TIMEOUT,
             policy: None,
+            processors: None,
             first_epoch: 0,
             seed: 1,
         };
@@ -63,6 +64,12 @@ impl Threads {
     /// How waits spin, yield and sleep; by default by PEs and cores.
     pub fn wait_policy(mut self, policy: WaitPolicy) -> Self {
         self.setup.policy = Some(policy);
+        self
+    }
+
+    /// As if the host had so many processors, by which barriers and waits are chosen; by default as it has.
+    pub fn processors(mut self, processors: usize) -> Self {
+        self.setup.processors = Some(processors);
         self
     }
 
@@ -90,7 +97,7 @@ impl Threads {
             len,
             source,
         })?;
-        let memory = JobMemory::new(region, n_pes, self.setup.heap_size);
+        let memory = self.setup.prepare(JobMemory::new(region, n_pes, self.setup.heap_size));
         Ok(self.over(&memory))
     }
 

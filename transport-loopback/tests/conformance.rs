@@ -8,10 +8,28 @@ use transport_core::conformance::{Options, heap_bytes, on_threads};
 use transport_core::conformance_tests;
 use transport_loopback::{Loopback, Threads};
 
-fn job(n: usize, first_epoch: u32) -> Vec<Loopback> {
+/// As on a host with so many processors: barriers and fences are made in another way where PEs share them.
+fn job_on(processors: usize, n: usize, first_epoch: u32) -> Vec<Loopback> {
     // A hang is an error that names the PE, long before anybody stops the test.
-    let deadline = Duration::from_secs(20);
-    Threads::new(n).heap_size(heap_bytes(n)).timeout(deadline).first_epoch(first_epoch).start().unwrap()
+    let threads = Threads::new(n).heap_size(heap_bytes(n)).timeout(Duration::from_secs(20));
+    threads.processors(processors).first_epoch(first_epoch).start().unwrap()
+}
+
+fn job(n: usize, first_epoch: u32) -> Vec<Loopback> {
+    job_on(2, n, first_epoch)
+}
+
+/// Those cases that wait most.
+#[test]
+fn processors_few_and_many() {
+    for (processors, n_pes) in [(1, 2), (1, 3), (64, 3), (64, 5), (64, 8)] {
+        for case in ["barrier", "all_gather", "signal", "cancelled", "abort"] {
+            let options = Options::default().matching(case).rounds_percent(20);
+            for report in on_threads(job_on(processors, n_pes, u32::MAX - 20), &options) {
+                assert!(report.passed(), "{n_pes} PEs, {processors} processors\n{report}");
+            }
+        }
+    }
 }
 
 conformance_tests! {

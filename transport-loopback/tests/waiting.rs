@@ -133,3 +133,37 @@ fn threads_of_one_pe_take_turns_in_its_barriers() {
         }
     });
 }
+
+/// Writers make no fence here, so each sleeper must make it for them: a ring that is missed ends in a timeout.
+#[test]
+fn no_ring_is_missed_by_pes_that_sleep_at_once() {
+    const ROUNDS: u64 = 20_000;
+    let policy = WaitPolicy { spin: 0, yields: 0, sleep: Duration::from_secs(100) };
+    for processors in [1, 64] {
+        let pes = Threads::new(2).heap_size(1 << 20).timeout(Duration::from_secs(20));
+        let pes = pes.processors(processors).wait_policy(policy).start().unwrap();
+        std::thread::scope(|scope| {
+            for pe in &pes {
+                scope.spawn(move || {
+                    block_on(async {
+                        let word = pe.calloc::<u64>(1).await?;
+                        let nothing = word.slice(..0)?;
+                        for round in 1..=ROUNDS {
+                            // Not always in step, so that the one sleeps just when the other writes.
+                            for _ in 0..(round * 7919 + pe.my_pe() as u64 * 31) % 97 {
+                                std::hint::spin_loop();
+                            }
+                            pe.put_signal_nbi(nothing, nothing, word, SignalOp::Set(round), 1 - pe.my_pe())?;
+                            pe.signal_wait_until(word, Cmp::Ge, round).await?;
+                            if round % 4 == 0 {
+                                pe.barrier_all().await?;
+                            }
+                        }
+                        transport_core::Result::Ok(())
+                    })
+                    .unwrap();
+                });
+            }
+        });
+    }
+}

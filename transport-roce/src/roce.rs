@@ -202,6 +202,12 @@ impl Transport for Roce {
         self.engine.prepare(pe)
     }
 
+    /// What travels in the request is read by the post.
+    #[inline]
+    fn reads_source_at_post(&self, len: u64) -> bool {
+        len <= self.engine.inline_limit()
+    }
+
     #[inline]
     fn post_put(&self, put: Transfer) -> Result<()> {
         self.engine.put(put)

@@ -37,6 +37,7 @@ pub fn reached(counter: u32, epoch: u32) -> bool {
 pub struct Dissemination {
     my_pe: usize,
     n_pes: usize,
+    rounds: u32,
     /// Somebody is at it. The fields below are his.
     taken: AtomicBool,
     /// The number of the barrier that was entered last.
@@ -63,12 +64,21 @@ impl Dissemination {
         Self {
             my_pe,
             n_pes,
+            rounds: Self::rounds(n_pes),
             taken: AtomicBool::new(false),
             epoch: AtomicU32::new(first_epoch),
             under_way: AtomicBool::new(false),
             round: AtomicU32::new(0),
             sent: AtomicBool::new(false),
         }
+    }
+
+    /// The same in one round, for flags that stand for a count that all add to: the one flag tells of all PEs. Where PEs share
+    /// processors that is less work than to hear of each other in turn.
+    #[must_use]
+    pub fn counted(my_pe: usize, n_pes: usize, first_epoch: u32) -> Self {
+        let several = u32::from(n_pes > 1);
+        Self { rounds: several, ..Self::new(my_pe, n_pes, first_epoch) }
     }
 
     /// How many flags each of `n_pes` PEs has.
@@ -129,7 +139,7 @@ impl<F: BarrierFlags> BarrierTurn<'_, F> {
     #[inline]
     pub fn advance(&self) -> Option<()> {
         let b = self.barrier;
-        let (epoch, rounds) = (self.epoch(), Dissemination::rounds(b.n_pes));
+        let (epoch, rounds) = (self.epoch(), b.rounds);
         let mut round = b.round.load(Ordering::Relaxed);
         while round < rounds {
             if !b.sent.load(Ordering::Relaxed) {

@@ -97,14 +97,24 @@ impl BarrierFlags for Flags {
 /// `epochs` barriers of `n_pes` PEs after number `first`. Between them each PE writes the number into its word, and looks at
 /// those of the others, which have come to it, and are at most one further.
 fn barriers(n_pes: usize, epochs: u32, first: u32, slip: Slip) {
+    by_flags(n_pes, epochs, first, slip, false);
+}
+
+/// The same, counted in one word or not.
+fn by_flags(n_pes: usize, epochs: u32, first: u32, slip: Slip, counted: bool) {
     let memory = memory(n_pes);
+    _ = memory.arrived();
     if first != 0 {
         set_epoch(&memory, n_pes, first);
     }
     (0..n_pes).for_each(|pe| _ = memory.all().word(memory.heap_at(pe, 0)));
     let pe = move |my_pe: usize, memory: JobMemory| async move {
-        let barrier = Dissemination::new(my_pe, n_pes, first);
-        let inner = SharedFlags { memory: memory.clone(), my_pe, n_pes };
+        let counted_from = counted.then_some(first);
+        let barrier = match counted_from {
+            Some(first) => Dissemination::counted(my_pe, n_pes, first),
+            None => Dissemination::new(my_pe, n_pes, first),
+        };
+        let inner = SharedFlags { memory: memory.clone(), my_pe, n_pes, counted_from };
         let flags = Flags { inner, slip, epoch: crate::sync::atomic::AtomicU32::new(first) };
         let policy = WaitPolicy { spin: 0, yields: 0, sleep: Duration::from_secs(3600) };
         let waiter = Waiter::new(Arc::new(Bell { memory: memory.clone(), pe: my_pe }), policy);
@@ -141,6 +151,13 @@ fn two_pes() {
 #[test]
 fn two_pes_over_the_wrap() {
     explore("barrier, 2 PEs, the wrap", Some(2), || barriers(2, 3, u32::MAX - 1, Slip::Nothing));
+}
+
+#[test]
+fn counted() {
+    let of = |n_pes, epochs, first| move || by_flags(n_pes, epochs, first, Slip::Nothing, true);
+    explore("counted barrier, 2 PEs, 3 epochs, the wrap", Some(2), of(2, 3, u32::MAX - 1));
+    explore("counted barrier, 3 PEs, 2 epochs", Some(1), of(3, 2, 0));
 }
 
 #[test]

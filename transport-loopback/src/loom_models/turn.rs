@@ -111,8 +111,9 @@ mod mutants {
                     self.0.memory.wake(0);
                 }
             }
-            let flags =
-                |memory: &JobMemory| NoFence(SharedFlags { memory: memory.clone(), my_pe: 0, n_pes: 1 });
+            let flags = |memory: &JobMemory| {
+                NoFence(SharedFlags { memory: memory.clone(), my_pe: 0, n_pes: 1, counted_from: None })
+            };
             let barrier = Arc::new(Dissemination::new(0, 1, 0));
             let (taken, its) = (Arc::clone(&barrier), flags(&memory));
             let other = loom::thread::spawn(move || drop(taken.try_take(&its)));

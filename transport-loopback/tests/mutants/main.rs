@@ -7,6 +7,7 @@
 mod barriers;
 mod buffers;
 mod counting;
+mod eager;
 mod flags;
 mod gather;
 mod graph;
@@ -27,6 +28,7 @@ fn protocols() -> Vec<Protocol> {
     let families = [
         gather::protocols(),
         ring::protocols(),
+        eager::protocols(),
         barriers::protocols(),
         counting::protocols(),
         flags::protocols(),

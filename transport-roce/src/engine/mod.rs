@@ -174,6 +174,12 @@ impl Engine {
         })
     }
 
+    /// Bytes that travel in the request itself.
+    #[inline]
+    pub(crate) fn inline_limit(&self) -> u64 {
+        self.limits.inline
+    }
+
     #[inline]
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
