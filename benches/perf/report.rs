@@ -32,14 +32,16 @@ impl Measured {
     pub(crate) fn to_json(&self) -> String {
         // Names are plain ASCII, so nothing needs an escape.
         let values: Vec<String> = self.values.iter().map(|value| shown(*value)).collect();
+        let algorithm = self.work.algorithm().map(|algorithm| format!(r#","algorithm":"{algorithm}""#));
         format!(
-            r#"{{"work":"{}","bytes":{},"pes":{},"value":{},"unit":"{}","backend":"{}","rounds":{},"values":[{}]}}"#,
+            r#"{{"work":"{}","bytes":{},"pes":{},"value":{},"unit":"{}","backend":"{}"{},"rounds":{},"values":[{}]}}"#,
             self.work.kind().name(),
             self.work.bytes(),
             self.n_pes,
             shown(self.median()),
             self.work.kind().unit(),
             self.backend,
+            algorithm.unwrap_or_default(),
             self.rounds,
             values.join(",")
         )
@@ -86,5 +88,7 @@ mod tests {
             measured("barrier", &[2.0, 1.0, 3.0]).to_json(),
             r#"{"work":"barrier","bytes":0,"pes":2,"value":2.00,"unit":"us","backend":"loopback","rounds":5,"values":[2.00,1.00,3.00]}"#
         );
+        let gather = measured("all-gather:8", &[1.0]).to_json();
+        assert!(gather.contains(r#""backend":"loopback","algorithm":"auto","rounds":5"#), "{gather}");
     }
 }

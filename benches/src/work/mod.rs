@@ -120,6 +120,12 @@ impl Work {
         self.bytes
     }
 
+    /// How its AllGathers are done, if it has any.
+    #[must_use]
+    pub fn algorithm(&self) -> Option<AllGatherAlgorithm> {
+        matches!(self.kind, Kind::AllGather | Kind::Replay).then_some(self.algorithm)
+    }
+
     /// The same with this algorithm.
     #[must_use]
     pub fn with_algorithm(self, algorithm: AllGatherAlgorithm) -> Self {

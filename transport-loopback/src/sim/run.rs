@@ -128,7 +128,9 @@ fn endpoint(setup: &Setup, job: &Arc<Job>, pe: usize, region: Region) -> Arc<End
     // The number of the job is the same in every schedule: nothing is shared between them.
     let heap = SymHeap::new(region, pe, setup.n_pes, 0, 1)
         .observed_by(Arc::new(Accesses { job: Arc::clone(job), pe }));
-    Arc::new(Endpoint::new(pe, setup.n_pes, heap, setup.timeout))
+    let endpoint = Endpoint::new(pe, setup.n_pes, heap, setup.timeout);
+    let shares_memory = setup.cost.as_ref().is_some_and(|cost| cost.complete_at_post);
+    Arc::new(if shares_memory { endpoint.sharing_memory() } else { endpoint })
 }
 
 struct Run<'a, Fut> {

@@ -24,6 +24,10 @@ impl Transport for SimPe {
         self.world().post_lost(self.pe(), &reason.into());
     }
 
+    fn reads_source_at_post(&self, _len: u64) -> bool {
+        self.endpoint().shares_memory()
+    }
+
     #[track_caller]
     fn post_put(&self, put: Transfer) -> Result<()> {
         self.world().post_put(self.pe(), put, Location::caller());

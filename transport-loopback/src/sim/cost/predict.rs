@@ -95,7 +95,8 @@ impl Sim {
     /// Runs `body` on every PE in virtual time.
     ///
     /// What the [`network`](Sim::network) may do besides is of no matter: messages of a pair land in order and whole, and a put
-    /// reads its source when it lands, or at its post if it is complete then. Of thousands of PEs, heaps cost what is touched of them; puts to one PE after the other,
+    /// reads its source when it lands, or at its post if it is complete then. Of thousands of PEs, heaps cost what is touched of
+    /// them; puts to one PE after the other,
     /// however many wait, cost next to nothing.
     ///
     /// ```
