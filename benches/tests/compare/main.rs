@@ -1,0 +1,7 @@
+//! The program `compare`, from its command line.
+
+#![cfg(test)]
+
+mod bad_input;
+mod harness;
+mod runs;
