@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use transport_core::heap::SymHeap;
-use transport_core::transport::{Dissemination, Remote, Transfer, Word};
+use transport_core::transport::{Dissemination, Medium, Remote, Transfer, Word};
 use transport_core::wait::{WaitPolicy, Waiter};
 use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, Transport};
 
@@ -68,7 +68,7 @@ impl Setup {
     /// PE `my_pe`, over the job's memory.
     pub(crate) fn pe(&self, my_pe: usize, memory: &JobMemory) -> Arc<Pe> {
         let heap = SymHeap::new(memory.heap(my_pe), my_pe, self.n_pes, 0, self.seed);
-        let endpoint = Endpoint::new(my_pe, self.n_pes, heap, self.timeout).sharing_memory();
+        let endpoint = Endpoint::new(my_pe, self.n_pes, heap, self.timeout).over(Medium::Memory);
         Arc::new(Pe { endpoint, memory: memory.clone() })
     }
 

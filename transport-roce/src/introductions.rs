@@ -81,6 +81,7 @@ mod tests {
             reads: 16,
             per_peer,
             first_use,
+            software: true,
             token: 1,
         }
     }

@@ -85,6 +85,7 @@ mod tests {
             reads: 16,
             per_peer: 1,
             first_use: false,
+            software: true,
             token: 1,
         }
     }

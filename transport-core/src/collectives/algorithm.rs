@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::heap::Staging;
+use crate::transport::Medium;
 
 /// How an AllGather is done. All give the same result.
 ///
@@ -62,18 +63,21 @@ impl AllGatherAlgorithm {
 /// What the choice depends on.
 pub(super) struct Job<'a> {
     pub(super) n_pes: usize,
-    pub(super) shares_memory: bool,
+    pub(super) medium: Medium,
     pub(super) staging: &'a Staging,
 }
 
 impl Job<'_> {
-    /// By what was measured; see the table in the README.
+    /// By what was measured, and for NICs by the model of their costs: see the README.
     fn choose(&self, len: u64) -> AllGatherAlgorithm {
-        let eager = if self.shares_memory { 2 << 10 } else { 4 << 10 };
-        // From here on a message for each peer costs more than sending on what has come.
-        let many = if self.shares_memory { usize::MAX } else { 16 };
+        // From so many PEs on, a message to each costs more than a few that grow; and up to so many bytes eager is best.
+        let (many, eager) = match self.medium {
+            Medium::Memory => (usize::MAX, 2 << 10),
+            Medium::Nic => (64, 4 << 10),
+            Medium::SoftwareNic => (4, 4 << 10),
+        };
         match len {
-            _ if self.n_pes > many && len <= 256 => AllGatherAlgorithm::Bruck,
+            _ if self.n_pes >= many && len <= 512 => AllGatherAlgorithm::Bruck,
             _ if len <= eager => AllGatherAlgorithm::Eager,
             _ => AllGatherAlgorithm::Direct,
         }

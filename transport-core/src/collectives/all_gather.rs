@@ -53,8 +53,8 @@ impl AllGather {
         if src != my_part && !src.is_empty() && a < b + src.byte_len() && b < a + dst.byte_len() {
             return Err(Error::Overlap { op: OP, my_pe, src: b, dst: a, len: src.byte_len() });
         }
-        let (shares_memory, staging) = (transport.endpoint().shares_memory(), transport.heap().staging());
-        let algorithm = algorithm.resolved(&Job { n_pes, shares_memory, staging }, src.byte_len());
+        let (medium, staging) = (transport.endpoint().medium(), transport.heap().staging());
+        let algorithm = algorithm.resolved(&Job { n_pes, medium, staging }, src.byte_len());
         Ok(Self { dst, my_part, src, algorithm })
     }
 

@@ -23,7 +23,18 @@ pub struct Endpoint {
     timeout: AtomicU64,
     failures: Failures,
     in_collective: AtomicBool,
-    shares_memory: bool,
+    medium: Medium,
+}
+
+/// By what the PEs of a job reach each other. Collectives choose by it, so all PEs of a job must say the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medium {
+    /// All heaps are in one memory: a put is a copy by the PE itself.
+    Memory,
+    /// NICs, to which a message is little work.
+    Nic,
+    /// NICs that some host's kernel plays: a message is work of its processors, much more than the bytes in it.
+    SoftwareNic,
 }
 
 impl Endpoint {
@@ -41,23 +52,22 @@ impl Endpoint {
             timeout: AtomicU64::new(0),
             failures: Failures::new(my_pe, n_pes),
             in_collective: AtomicBool::new(false),
-            shares_memory: false,
+            medium: Medium::Nic,
         };
         new.set_timeout(timeout);
         new
     }
 
-    /// The same, for a backend whose PEs all have their heaps in one memory: collectives choose by it. All PEs of a job must
-    /// say the same.
+    /// The same over this medium; without it, [`Medium::Nic`].
     #[must_use]
-    pub fn sharing_memory(self) -> Self {
-        Self { shares_memory: true, ..self }
+    pub fn over(self, medium: Medium) -> Self {
+        Self { medium, ..self }
     }
 
-    /// Whether all heaps are in one memory.
+    /// By what it reaches its peers.
     #[must_use]
-    pub fn shares_memory(&self) -> bool {
-        self.shares_memory
+    pub fn medium(&self) -> Medium {
+        self.medium
     }
 
     /// This PE's number, from 0.

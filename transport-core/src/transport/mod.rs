@@ -17,7 +17,7 @@ use bytes::Bytes;
 
 pub use dissemination::{BarrierFlags, BarrierTurn, Dissemination, reached};
 pub use dynamic::{AnyTransport, DynTransport};
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, Medium};
 pub use failures::Failures;
 pub(crate) use failures::Steps;
 pub use operations::{AtomicOp, Cmp, Remote, SignalOp, Transfer, Word};

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use transport_core::Endpoint;
 use transport_core::heap::SymHeap;
 use transport_core::memory::Region;
-use transport_core::transport::Dissemination;
+use transport_core::transport::{Dissemination, Medium};
 
 use super::action::Action;
 use super::cost::Timed;
@@ -130,7 +130,7 @@ fn endpoint(setup: &Setup, job: &Arc<Job>, pe: usize, region: Region) -> Arc<End
         .observed_by(Arc::new(Accesses { job: Arc::clone(job), pe }));
     let endpoint = Endpoint::new(pe, setup.n_pes, heap, setup.timeout);
     let shares_memory = setup.cost.as_ref().is_some_and(|cost| cost.complete_at_post);
-    Arc::new(if shares_memory { endpoint.sharing_memory() } else { endpoint })
+    Arc::new(endpoint.over(if shares_memory { Medium::Memory } else { Medium::Nic }))
 }
 
 struct Run<'a, Fut> {

@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use bytes::Bytes;
-use transport_core::transport::{Remote, Transfer, Word};
+use transport_core::transport::{Medium, Remote, Transfer, Word};
 use transport_core::{AtomicOp, Cmp, Endpoint, Error, Result, SignalOp, Transport};
 
 use super::event::{Event, OpId};
@@ -25,7 +25,7 @@ impl Transport for SimPe {
     }
 
     fn reads_source_at_post(&self, _len: u64) -> bool {
-        self.endpoint().shares_memory()
+        self.endpoint().medium() == Medium::Memory
     }
 
     #[track_caller]

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use bytes::{Buf, BufMut, Bytes};
 
 /// Changes whenever what is sent, or the layout of the registered memory, does.
-pub(crate) const VERSION: u8 = 2;
+pub(crate) const VERSION: u8 = 3;
 
 /// What a PE says of itself and its NIC.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub(crate) struct Introduction {
     pub(crate) per_peer: u8,
     /// Whether peers are connected on first use.
     pub(crate) first_use: bool,
+    /// Whether its NIC is the kernel's own work.
+    pub(crate) software: bool,
     /// A random number; that of PE 0 is the job's.
     pub(crate) token: u64,
 }
@@ -77,6 +79,7 @@ impl Introduction {
         to.put_u8(self.reads);
         to.put_u8(self.per_peer);
         to.put_u8(self.first_use.into());
+        to.put_u8(self.software.into());
         to.put_u64_le(self.token);
         to.into()
     }
@@ -101,6 +104,7 @@ impl Introduction {
             reads: from.try_get_u8().ok()?,
             per_peer: from.try_get_u8().ok()?,
             first_use: from.try_get_u8().ok()? != 0,
+            software: from.try_get_u8().ok()? != 0,
             token: from.try_get_u64_le().ok()?,
         };
         from.is_empty().then_some(read)
@@ -162,6 +166,7 @@ mod tests {
             reads: 16,
             per_peer: 1,
             first_use: true,
+            software: false,
             token: u64::MAX - 5,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use transport_core::Endpoint;
 use transport_core::heap::SymHeap;
-use transport_core::transport::Dissemination;
+use transport_core::transport::{Dissemination, Medium};
 
 use super::make::Made;
 use super::{Fabric, Result};
@@ -52,8 +52,11 @@ impl Fabric {
                     .store(self.first_epoch, std::sync::atomic::Ordering::Relaxed);
             }
         }
+        // All know the same of all, so they come to the same.
+        let software = made.connector.peers.iter().any(|peer| peer.software);
+        let medium = if software { Medium::SoftwareNic } else { Medium::Nic };
         let engine = Engine::new(Parts {
-            endpoint: Endpoint::new(my_pe, n_pes, heap, self.timeout),
+            endpoint: Endpoint::new(my_pe, n_pes, heap, self.timeout).over(medium),
             memory: Arc::clone(&made.memory),
             peers: offers.iter().enumerate().map(peer).collect(),
             cq: Arc::clone(&made.connector.cq),

@@ -195,6 +195,7 @@ impl Fabric {
             reads: u8::try_from(answers).unwrap_or(MAX_RD_ATOMIC),
             per_peer: self.settings.qps_per_peer.value,
             first_use,
+            software: nic.software,
             token: random(),
         }
     }
