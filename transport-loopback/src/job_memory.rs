@@ -4,7 +4,7 @@ use transport_core::heap::SymHeap;
 use transport_core::memory::Region;
 
 use crate::sync;
-use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Bytes of control words of a PE, before its heap.
 const CONTROL: u64 = 4096;
@@ -223,6 +223,6 @@ impl JobMemory {
     /// Makes all that this thread wrote visible before anything that it reads or writes later.
     #[inline]
     pub(crate) fn full_fence() {
-        fence(Ordering::SeqCst);
+        sync::full_fence();
     }
 }

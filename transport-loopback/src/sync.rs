@@ -60,3 +60,12 @@ mod modelled {
         queue.sleepers.notify_all();
     }
 }
+
+/// A fence between all that this thread does before and after.
+#[inline]
+pub(crate) fn full_fence() {
+    #[cfg(all(target_arch = "x86_64", not(miri), not(shmem_loom)))]
+    crate::sys::locked_fence();
+    #[cfg(not(all(target_arch = "x86_64", not(miri), not(shmem_loom))))]
+    atomic::fence(atomic::Ordering::SeqCst);
+}

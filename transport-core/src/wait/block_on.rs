@@ -53,6 +53,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
                 }
                 // With more than one bell to listen to, sleep on one and look at the others often.
                 let limit = if bell.several { Duration::from_millis(1) } else { bell.policy.sleep };
+                let limit = limit.min(nap(round - bell.policy.yields));
                 if !turn.kit.parker.woken.load(Ordering::Acquire) {
                     armed.bell.sleep(ticket, limit);
                 }
@@ -64,6 +65,13 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         turn.kit.parker.woken.swap(false, Ordering::AcqRel);
         round = round.saturating_add(1);
     }
+}
+
+/// The longest sleep after so many of the same wait. Nobody rings for a word that a plain put changes, so one that sleeps for it
+/// looks again after about as long as it has waited.
+fn nap(sleeps: u32) -> Duration {
+    const FIRST: Duration = Duration::from_micros(50);
+    FIRST.saturating_mul(1 << sleeps.min(20))
 }
 
 /// Makes now what the first [`block_on`] of this thread that has to wait would make, so that even that one allocates
@@ -280,6 +288,13 @@ impl Drop for Armed<'_> {
 mod tests {
     use super::*;
     use std::sync::mpsc;
+
+    #[test]
+    fn naps_grow_and_have_an_end() {
+        assert_eq!(nap(0), Duration::from_micros(50));
+        assert_eq!(nap(3), Duration::from_micros(400));
+        assert!(nap(u32::MAX) > Duration::from_secs(1));
+    }
 
     #[test]
     fn a_future_of_another_kind_parks_and_is_woken() {
