@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use transport_core::heap::SymHeap;
+use transport_core::host::ProcessorSet;
 use transport_core::transport::{Dissemination, Medium, Remote, Transfer, Word};
 use transport_core::wait::{WaitPolicy, Waiter};
 use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, Transport};
@@ -73,8 +74,7 @@ impl Setup {
     }
 
     fn processors(&self) -> usize {
-        let of_host = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.processors.unwrap_or_else(of_host)
+        self.processors.unwrap_or_else(|| ProcessorSet::for_all(&[ProcessorSet::of_this_process()]))
     }
 
     /// Whether PEs must take turns on the processors: then they sleep often, and hear of each other one after the other.

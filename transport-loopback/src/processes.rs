@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use transport_core::bootstrap::Bootstrap;
+use transport_core::host::ProcessorSet;
 use transport_core::wait::{WaitPolicy, on_thread};
 use transport_core::{Endpoint, Error, PeList, Result};
 
@@ -71,8 +72,8 @@ impl Processes {
         self
     }
 
-    /// As if the host had so many processors, by which barriers and waits are chosen; by default as many as this process may
-    /// use. Barriers are as PE 0 says.
+    /// As if the host had so many processors, by which barriers and waits are chosen, the same on all PEs; by default those that
+    /// the PEs may use between them, so that binding each to its own is as it should be.
     pub fn processors(mut self, processors: usize) -> Self {
         self.processors = Some(processors);
         self
@@ -102,7 +103,7 @@ impl Processes {
             first_epoch: self.first_epoch,
             seed: 0,
         };
-        let connected = self.get_memory(&bootstrap, &setup, deadline).await;
+        let connected = self.get_memory(&bootstrap, &mut setup, deadline).await;
         let (memory, seed) = match connected {
             Ok(memory) => memory,
             Err(error) => {
@@ -125,7 +126,7 @@ impl Processes {
     async fn get_memory(
         &self,
         bootstrap: &Bootstrap,
-        setup: &Setup,
+        setup: &mut Setup,
         deadline: Instant,
     ) -> std::result::Result<(JobMemory, u32), LoopbackError> {
         let (my_pe, n_pes) = (bootstrap.my_pe(), bootstrap.n_pes());
@@ -140,6 +141,10 @@ impl Processes {
         };
         let hellos = bootstrap.allgather(hello(&offer)).await?;
         check_hosts(my_pe, &hellos)?;
+        let sets: Vec<_> =
+            hellos.iter().filter_map(|hello| ProcessorSet::decode(split_hello(hello).processors)).collect();
+        // All have heard the same, so they come to the same.
+        setup.processors = setup.processors.or_else(|| Some(ProcessorSet::for_all(&sets)));
         let late = |step, source| LoopbackError::Handover { my_pe, step, after: self.timeout, source };
 
         let file = match made {
@@ -223,12 +228,16 @@ enum Offer {
     Taker,
 }
 
-/// One PE's word about itself: layout version, how long the host's name is, that name, and what it offers.
+/// One PE's word about itself: layout version; length of the host's name, and that name; length of its set of processors, and that
+/// set; and what it offers.
 fn hello(offer: &Offer) -> Bytes {
     let host = transport_core::host::name_of_boot();
     let host = &host.as_bytes()[..host.len().min(255)];
     let mut hello = vec![LAYOUT, host.len() as u8];
     hello.extend_from_slice(host);
+    let processors = ProcessorSet::of_this_process().encode();
+    hello.push(processors.len() as u8);
+    hello.extend_from_slice(&processors);
     match offer {
         Offer::Token(token) => {
             hello.push(b'T');
@@ -243,15 +252,25 @@ fn hello(offer: &Offer) -> Bytes {
     Bytes::from(hello)
 }
 
-/// Layout and host, and the rest; empty parts of what is too short.
-fn split_hello(hello: &[u8]) -> (&[u8], &[u8]) {
+/// The parts of a PE's word.
+struct Hello<'a> {
+    /// Layout and host.
+    host: &'a [u8],
+    processors: &'a [u8],
+    offer: &'a [u8],
+}
+
+/// Empty parts of what is too short.
+fn split_hello(hello: &[u8]) -> Hello<'_> {
     let host_len = hello.get(1).map_or(0, |&len| usize::from(len));
-    hello.split_at(hello.len().min(2 + host_len))
+    let (host, rest) = hello.split_at(hello.len().min(2 + host_len));
+    let (len, rest) = rest.split_first().map_or((0, rest), |(&len, rest)| (usize::from(len), rest));
+    let (processors, offer) = rest.split_at(rest.len().min(len));
+    Hello { host, processors, offer }
 }
 
 fn read_offer(hello: Option<&Bytes>) -> Offer {
-    let (_, offer) = split_hello(hello.map_or(&[], |hello| &hello[..]));
-    match offer.split_first() {
+    match split_hello(hello.map_or(&[], |hello| &hello[..])).offer.split_first() {
         Some((b'T', token)) => token.try_into().map_or(Offer::Taker, Offer::Token),
         Some((b'F', cause)) => Offer::Failed(String::from_utf8_lossy(cause).into_owned()),
         _ => Offer::Taker,
@@ -259,12 +278,12 @@ fn read_offer(hello: Option<&Bytes>) -> Offer {
 }
 
 fn check_hosts(my_pe: usize, hellos: &[Bytes]) -> std::result::Result<(), LoopbackError> {
-    let first = hellos.first().map_or(&[][..], |hello| split_hello(hello).0);
+    let first = hellos.first().map_or(&[][..], |hello| split_hello(hello).host);
     let odd = |of: fn(&[u8]) -> Option<&[u8]>| -> PeList {
         hellos
             .iter()
             .enumerate()
-            .filter(|(_, hello)| of(split_hello(hello).0) != of(first))
+            .filter(|(_, hello)| of(split_hello(hello).host) != of(first))
             .map(|(pe, _)| pe)
             .collect()
     };
@@ -326,7 +345,7 @@ mod tests {
         assert!(matches!(error, LoopbackError::NotOneHost { odd, .. } if odd.as_slice() == [2]));
         let error = check_hosts(0, &[good.clone(), other_version]).unwrap_err();
         assert!(matches!(error, LoopbackError::OtherVersion { odd, .. } if odd.as_slice() == [1]));
-        for rubbish in [&[][..], &[1], &[1, 200, 3], &[1, 0, b'T', 4]] {
+        for rubbish in [&[][..], &[1], &[1, 200, 3], &[1, 0, 9, b'T', 4], &[1, 0, 0, b'T', 4]] {
             let rubbish = Bytes::copy_from_slice(rubbish);
             let _ = (read_offer(Some(&rubbish)), check_hosts(0, &[rubbish.clone(), good.clone()]));
         }

@@ -68,6 +68,7 @@ impl Introduction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use transport_core::host::ProcessorSet;
 
     fn introduction(per_peer: u8, first_use: bool) -> Introduction {
         Introduction {
@@ -82,6 +83,7 @@ mod tests {
             per_peer,
             first_use,
             software: true,
+            processors: ProcessorSet::of_this_process(),
             token: 1,
         }
     }

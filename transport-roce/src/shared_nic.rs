@@ -86,6 +86,7 @@ mod tests {
             per_peer: 1,
             first_use: false,
             software: true,
+            processors: transport_core::host::ProcessorSet::of_this_process(),
             token: 1,
         }
     }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use bytes::{Buf, BufMut, Bytes};
+use transport_core::host::ProcessorSet;
 
 /// Changes whenever what is sent, or the layout of the registered memory, does.
 pub(crate) const VERSION: u8 = 3;
@@ -29,6 +30,8 @@ pub(crate) struct Introduction {
     pub(crate) first_use: bool,
     /// Whether its NIC is the kernel's own work.
     pub(crate) software: bool,
+    /// Where it may run.
+    pub(crate) processors: ProcessorSet,
     /// A random number; that of PE 0 is the job's.
     pub(crate) token: u64,
 }
@@ -80,6 +83,9 @@ impl Introduction {
         to.put_u8(self.per_peer);
         to.put_u8(self.first_use.into());
         to.put_u8(self.software.into());
+        let processors = self.processors.encode();
+        to.put_u8(processors.len() as u8);
+        to.put_slice(&processors);
         to.put_u64_le(self.token);
         to.into()
     }
@@ -105,6 +111,12 @@ impl Introduction {
             per_peer: from.try_get_u8().ok()?,
             first_use: from.try_get_u8().ok()? != 0,
             software: from.try_get_u8().ok()? != 0,
+            processors: {
+                let len = usize::from(from.try_get_u8().ok()?);
+                let (processors, rest) = from.split_at_checked(len)?;
+                from = rest;
+                ProcessorSet::decode(processors)?
+            },
             token: from.try_get_u64_le().ok()?,
         };
         from.is_empty().then_some(read)
@@ -167,6 +179,7 @@ mod tests {
             per_peer: 1,
             first_use: true,
             software: false,
+            processors: ProcessorSet::of_this_process(),
             token: u64::MAX - 5,
         }
     }

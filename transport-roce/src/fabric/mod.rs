@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use transport_core::bootstrap::Bootstrap;
 use transport_core::heap::SymHeap;
+use transport_core::host::ProcessorSet;
 use transport_core::wait::{Doorbell, WaitPolicy, Waiter, on_thread};
 use transport_core::{Endpoint, Transport, host};
 
@@ -146,7 +147,9 @@ impl Fabric {
         check_alike(my_pe, &peers)?;
         check_sharing(self.kind, my_pe, &peers)?;
         self.check_memory(my_pe, n_pes, &peers)?;
-        let local_pes = peers.iter().filter(|peer| peer.boot == peers[my_pe].boot).count();
+        let local: Vec<_> = peers.iter().filter(|peer| peer.boot == peers[my_pe].boot).collect();
+        let (local_pes, cores) =
+            (local.len(), ProcessorSet::for_all(local.iter().map(|peer| &peer.processors)));
 
         let made = self.clone();
         let listens_at = listener.as_ref().map(|listener| listener.address);
@@ -178,7 +181,6 @@ impl Fabric {
                 engine.peer_left(lost.pe, &lost.cause);
             }
         });
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok((engine, self.policy.unwrap_or_else(|| wait_policy(local_pes, cores))))
     }
 
@@ -196,6 +198,7 @@ impl Fabric {
             per_peer: self.settings.qps_per_peer.value,
             first_use,
             software: nic.software,
+            processors: ProcessorSet::of_this_process(),
             token: random(),
         }
     }

@@ -1,5 +1,9 @@
 //! What this host is and has.
 
+mod processor_set;
+
+pub use processor_set::ProcessorSet;
+
 /// A name that all processes of one boot of one host share.
 #[must_use]
 pub fn name_of_boot() -> String {
