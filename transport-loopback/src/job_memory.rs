@@ -1,6 +1,6 @@
 //! The one memory of a job: for each PE a page of control words, and its heap.
 
-use transport_core::heap::SymHeap;
+use transport_core::heap::{HeapRange, SymHeap};
 use transport_core::memory::Region;
 
 use crate::sync;
@@ -13,6 +13,8 @@ const LINE: u64 = 64;
 /// In the control page: the doorbell's count of rings, and how many are armed.
 const RINGS: u64 = 0;
 const ARMED: u64 = 4;
+/// Beside it, in the line that who rings looks at anyway: the word of its heap that a sleeper waits for.
+const AWAITED: u64 = 8;
 /// The barrier that the PE has entered last, and the one that it has finished last.
 const ENTERED: u64 = LINE;
 const FINISHED: u64 = LINE + 4;
@@ -20,22 +22,10 @@ const FINISHED: u64 = LINE + 4;
 const FLAGS: u64 = 2 * LINE;
 /// As many rounds as a `u32` of PEs can need.
 const MAX_ROUNDS: u64 = 32;
-/// Whether the process of the PE can do without fences; see [`Fences`].
-const REGISTERED: u64 = FLAGS + MAX_ROUNDS * LINE;
 /// In the page of PE 0: how many have come to barriers in all; and how barriers are done.
-const ARRIVED: u64 = REGISTERED + LINE;
+const ARRIVED: u64 = FLAGS + MAX_ROUNDS * LINE;
 const COUNTED: u64 = ARRIVED + LINE;
 const _: () = assert!(COUNTED + LINE <= CONTROL);
-
-/// Who sees to it that a writer's look at the sleepers comes after what it wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fences {
-    /// The writer, each time: a write as a read-modify-write, which is a full fence.
-    ByWriter,
-    /// The sleeper: before its last look it makes the processors of all writers execute a fence, by membarrier(2). Where PEs
-    /// seldom sleep, a write then is a plain store, which does not wait until the cache line is here.
-    BySleeper,
-}
 
 /// All PEs' control words and heaps, as this process maps them.
 #[derive(Debug, Clone)]
@@ -45,7 +35,6 @@ pub(crate) struct JobMemory {
     /// Bytes from one PE's control page to the next one's.
     stride: u64,
     heap_len: u64,
-    fences: Fences,
 }
 
 impl JobMemory {
@@ -62,28 +51,7 @@ impl JobMemory {
     pub(crate) fn new(all: Region, n_pes: usize, user_heap: u64) -> Self {
         let heap_len = SymHeap::region_len(n_pes, user_heap, 0);
         let stride = all.len() as u64 / n_pes as u64;
-        Self { all, n_pes, stride, heap_len, fences: Fences::ByWriter }
-    }
-
-    /// Says that this process can leave fences to sleepers, or cannot. Before anybody asks
-    /// [`all_registered`](Self::all_registered).
-    pub(crate) fn set_registered(&self, pe: usize, can: bool) {
-        self.control(pe, REGISTERED).store(can.into(), Ordering::Release);
-    }
-
-    /// Whether the processes of all PEs can.
-    pub(crate) fn all_registered(&self) -> bool {
-        (0..self.n_pes).all(|pe| self.control(pe, REGISTERED).load(Ordering::Acquire) != 0)
-    }
-
-    /// The same memory, with this way of fences: the same on all PEs.
-    pub(crate) fn with_fences(self, fences: Fences) -> Self {
-        Self { fences, ..self }
-    }
-
-    /// Who makes the fences.
-    pub(crate) fn fences(&self) -> Fences {
-        self.fences
+        Self { all, n_pes, stride, heap_len }
     }
 
     /// Barriers are counted in one word. Once, before anybody uses them.
@@ -145,6 +113,40 @@ impl JobMemory {
         self.control(pe, ARMED)
     }
 
+    /// No word of a heap.
+    pub(crate) const NO_WORD: u64 = u64::MAX;
+
+    /// Says what word of its heap `pe` waits for, before it arms.
+    pub(crate) fn set_awaited(&self, pe: usize, word: u64) {
+        // Models have no word here: what hangs on it is only how soon a plain put is seen.
+        #[cfg(not(shmem_loom))]
+        self.all.word(pe as u64 * self.stride + AWAITED).store(word, Ordering::Relaxed);
+        #[cfg(shmem_loom)]
+        let _ = (pe, word, AWAITED);
+    }
+
+    /// Rings for `pe` if it sleeps until a word changes that was just put. There is no fence between, so one that is just going
+    /// to sleep may be missed; it looks again after its nap.
+    #[inline]
+    pub(crate) fn wake_after_put(&self, pe: usize, put: HeapRange) {
+        if self.armed(pe).load(Ordering::Relaxed) != 0 {
+            self.ring_if_awaited(pe, put);
+        }
+    }
+
+    #[inline]
+    fn ring_if_awaited(&self, pe: usize, put: HeapRange) {
+        #[cfg(not(shmem_loom))]
+        {
+            let word = self.all.word(pe as u64 * self.stride + AWAITED).load(Ordering::Relaxed);
+            if word.wrapping_sub(put.offset()) < put.len() {
+                self.ring(pe);
+            }
+        }
+        #[cfg(shmem_loom)]
+        let _ = (pe, put);
+    }
+
     /// The number of the barrier that `pe` has entered last.
     #[inline]
     pub(crate) fn entered(&self, pe: usize) -> &AtomicU32 {
@@ -163,40 +165,7 @@ impl JobMemory {
         self.control(pe, FLAGS + u64::from(round) * LINE)
     }
 
-    /// Sets a flag that `pe` may wait for, after all that this thread wrote before, and rings if it sleeps.
-    #[inline]
-    pub(crate) fn set_flag(&self, pe: usize, flag: &AtomicU32, value: u32) {
-        match self.fences {
-            Fences::ByWriter => {
-                flag.swap(value, Ordering::SeqCst);
-                self.wake_after_change(pe);
-            }
-            Fences::BySleeper => {
-                flag.store(value, Ordering::Release);
-                std::sync::atomic::compiler_fence(Ordering::SeqCst);
-                self.wake(pe);
-            }
-        }
-    }
-
-    /// As [`set_flag`](Self::set_flag), for a word of a heap.
-    #[inline]
-    pub(crate) fn set_word(&self, pe: usize, word: &AtomicU64, value: u64) {
-        match self.fences {
-            Fences::ByWriter => {
-                word.swap(value, Ordering::SeqCst);
-                self.wake_after_change(pe);
-            }
-            Fences::BySleeper => {
-                word.store(value, Ordering::Release);
-                std::sync::atomic::compiler_fence(Ordering::SeqCst);
-                self.wake(pe);
-            }
-        }
-    }
-
-    /// Rings for `pe` if it sleeps. What it waits for was written before, and a full fence was made since, by us or by a
-    /// sleeper for us: so either we see it armed, or it sees the write when it looks once more after arming.
+    /// Rings for `pe` if it sleeps. What it waits for was written before, and a full fence was made since: so either we see it armed, or it sees the write when it looks once more after arming.
     #[inline]
     pub(crate) fn wake(&self, pe: usize) {
         if self.armed(pe).load(Ordering::Relaxed) != 0 {

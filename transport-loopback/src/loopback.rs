@@ -8,12 +8,12 @@ use bytes::Bytes;
 use transport_core::heap::SymHeap;
 use transport_core::host::ProcessorSet;
 use transport_core::transport::{Dissemination, Medium, Remote, Transfer, Word};
-use transport_core::wait::{WaitPolicy, Waiter};
+use transport_core::wait::{Doorbell, WaitPolicy, Waiter};
 use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, Transport};
 
 use crate::barrier::SharedFlags;
 use crate::bell::Bell;
-use crate::job_memory::{Fences, JobMemory};
+use crate::job_memory::JobMemory;
 use crate::sync::atomic::{Ordering, fence};
 
 /// How this PE belongs to its job: by whom it hears of the others' end, and they of its.
@@ -33,6 +33,7 @@ pub struct Loopback {
     barrier: Dissemination,
     flags: SharedFlags,
     waiter: Waiter,
+    bell: Arc<Bell>,
     member: Member,
 }
 
@@ -82,31 +83,19 @@ impl Setup {
         self.n_pes > self.processors()
     }
 
-    /// Memory that only this process has yet, with what is chosen by PEs and processors.
-    #[cfg(not(shmem_loom))]
-    pub(crate) fn prepare(&self, memory: JobMemory) -> JobMemory {
-        if self.is_crowded() {
-            memory.set_counted();
-            memory
-        } else if crate::sys::register_for_fences() {
-            memory.with_fences(Fences::BySleeper)
-        } else {
-            memory
-        }
-    }
-
     /// Its transport.
     pub(crate) fn transport(&self, pe: Arc<Pe>, member: Member) -> Loopback {
         let policy = self.policy.unwrap_or_else(|| WaitPolicy::for_host(self.n_pes, self.processors()));
         let my_pe = pe.endpoint.my_pe();
-        let bell = Arc::new(Bell { memory: pe.memory.clone(), pe: my_pe });
+        let bell = Arc::new(Bell::new(pe.memory.clone(), my_pe));
         let counted_from = pe.memory.is_counted().then_some(self.first_epoch);
         let barrier = match counted_from {
             Some(first) => Dissemination::counted(my_pe, self.n_pes, first),
             None => Dissemination::new(my_pe, self.n_pes, self.first_epoch),
         };
         let flags = SharedFlags { memory: pe.memory.clone(), my_pe, n_pes: self.n_pes, counted_from };
-        Loopback { pe, barrier, flags, waiter: Waiter::new(bell, policy), member }
+        let waiter = Waiter::new(Arc::clone(&bell) as Arc<dyn Doorbell>, policy);
+        Loopback { pe, barrier, flags, waiter, bell, member }
     }
 }
 
@@ -151,11 +140,13 @@ impl Transport for Loopback {
     #[inline]
     fn post_put(&self, put: Transfer) -> Result<()> {
         self.copy(put.pe(), put.remote().offset(), self.my_pe(), put.local().offset(), put.local().len());
+        self.memory().wake_after_put(put.pe(), put.remote());
         Ok(())
     }
 
     fn post_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
         self.memory().all().write(self.memory().heap_at(dst.pe(), dst.range().offset()), &data);
+        self.memory().wake_after_put(dst.pe(), dst.range());
         Ok(())
     }
 
@@ -171,14 +162,12 @@ impl Transport for Loopback {
             self.post_put(put)?;
         }
         let word = self.memory().all().word(self.memory().heap_at(signal.pe(), signal.offset()));
+        // A read-modify-write in both cases: released after the data, and a full fence before the look at the sleepers.
         match op {
-            SignalOp::Set(value) => self.memory().set_word(signal.pe(), word, value),
-            SignalOp::Add(value) => {
-                // Released after the data, and a full fence before the look at the sleepers.
-                word.fetch_add(value, Ordering::SeqCst);
-                self.memory().wake_after_change(signal.pe());
-            }
-        }
+            SignalOp::Set(value) => word.swap(value, Ordering::SeqCst),
+            SignalOp::Add(value) => word.fetch_add(value, Ordering::SeqCst),
+        };
+        self.memory().wake_after_change(signal.pe());
         Ok(())
     }
 
@@ -249,7 +238,10 @@ impl Transport for Loopback {
             let found = cell.load(Ordering::Acquire);
             cmp.holds(found, value).then_some(found)
         };
-        self.pe.endpoint.wait_until(&self.waiter, OP, ready, |_| false, late).await
+        self.bell.awaits(Some(offset));
+        let found = self.pe.endpoint.wait_until(&self.waiter, OP, ready, |_| false, late).await;
+        self.bell.awaits(None);
+        found
     }
 
     async fn wait_leave(&self) -> Result<()> {

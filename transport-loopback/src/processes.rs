@@ -13,7 +13,7 @@ use transport_core::{Endpoint, Error, PeList, Result};
 use crate::error::LoopbackError;
 use crate::fd_exchange::{Giver, TOKEN, take};
 use crate::host;
-use crate::job_memory::{Fences, JobMemory};
+use crate::job_memory::JobMemory;
 use crate::loopback::{Loopback, Member, Setup};
 use crate::sys;
 
@@ -188,11 +188,8 @@ impl Processes {
                 memory.set_counted();
             }
         }
-        memory.set_registered(my_pe, !setup.is_crowded() && sys::register_for_fences());
         // Nobody sends before everybody has it, with its counters set.
         bootstrap.barrier().await?;
-        let fences = if memory.all_registered() { Fences::BySleeper } else { Fences::ByWriter };
-        let memory = memory.with_fences(fences);
         let seed = match read_offer(hellos.first()) {
             Offer::Token(token) => host::job_seed(&format!("{token:?}")),
             Offer::Failed(_) | Offer::Taker => 1,

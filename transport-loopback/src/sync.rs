@@ -9,9 +9,9 @@ pub(crate) use loom::sync::atomic;
 pub(crate) use std::sync::atomic;
 
 #[cfg(not(shmem_loom))]
-pub(crate) use crate::sys::{fence_all_writers, futex_wait, futex_wake_all};
+pub(crate) use crate::sys::{futex_wait, futex_wake_all};
 #[cfg(shmem_loom)]
-pub(crate) use modelled::{fence_all_writers, futex_wait, futex_wake_all};
+pub(crate) use modelled::{futex_wait, futex_wake_all};
 
 /// The futex as futex(2) has it: the word is compared and the sleep begun in one step against all wakes of that word. A
 /// sleep has no limit here, so that a ring that is lost is a deadlock, which loom reports.
@@ -39,11 +39,6 @@ mod modelled {
     fn queue(word: &AtomicU32) -> Arc<Queue> {
         let mut queues = QUEUES.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(queues.entry(std::ptr::from_ref(word).addr()).or_default())
-    }
-
-    /// There is no model of it, so models leave fences to writers.
-    pub(crate) fn fence_all_writers() {
-        unreachable!("models leave fences to writers");
     }
 
     pub(crate) fn futex_wait(word: &AtomicU32, value: u32, _: Duration) {

@@ -1,4 +1,4 @@
-//! The system calls: the job's memory file, the futex, and fences. The only module with `unsafe` in this crate.
+//! The system calls: the job's memory file, the futex, and a fence. The only module with `unsafe` in this crate.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,7 +7,7 @@ use std::{sync::atomic::AtomicU32, time::Duration};
 
 use rustix::fs::{MemfdFlags, SealFlags};
 #[cfg(not(shmem_loom))]
-use rustix::thread::{MembarrierCommand, futex};
+use rustix::thread::futex;
 use transport_core::memory::Region;
 
 /// Maps all of `fd`, a file as [`sealed_memory_file`] makes them.
@@ -61,25 +61,6 @@ pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {
 pub(crate) fn futex_wake_all(word: &AtomicU32) {
     // It can only fail for an address that is not mapped.
     let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
-}
-
-/// Announces that this process may be made to execute fences, so that it need not make its own; false if the system cannot, or
-/// does not let us.
-#[cfg(not(shmem_loom))]
-pub(crate) fn register_for_fences() -> bool {
-    // What a plain store may be overtaken by is known of this processor only.
-    cfg!(target_arch = "x86_64")
-        && rustix::thread::membarrier_query().contains_command(MembarrierCommand::GlobalExpedited)
-        && rustix::thread::membarrier(MembarrierCommand::RegisterGlobalExpedited).is_ok()
-}
-
-/// Makes every processor that runs a thread of a registered process execute a full fence.
-#[cfg(not(shmem_loom))]
-pub(crate) fn fence_all_writers() {
-    if let Err(error) = rustix::thread::membarrier(MembarrierCommand::GlobalExpedited) {
-        // It worked when this process registered. Without it a ring can be missed, and a sleep ends at its limit.
-        tracing::warn!(%error, "membarrier failed");
-    }
 }
 
 /// A full fence, as `fence(SeqCst)` is, but not by `mfence`, which takes about twice as long as a locked instruction.

@@ -97,7 +97,10 @@ impl Threads {
             len,
             source,
         })?;
-        let memory = self.setup.prepare(JobMemory::new(region, n_pes, self.setup.heap_size));
+        let memory = JobMemory::new(region, n_pes, self.setup.heap_size);
+        if self.setup.is_crowded() {
+            memory.set_counted();
+        }
         Ok(self.over(&memory))
     }
 

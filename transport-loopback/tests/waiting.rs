@@ -134,7 +134,7 @@ fn threads_of_one_pe_take_turns_in_its_barriers() {
     });
 }
 
-/// Writers make no fence here, so each sleeper must make it for them: a ring that is missed ends in a timeout.
+/// A ring that is missed ends in a timeout.
 #[test]
 fn no_ring_is_missed_by_pes_that_sleep_at_once() {
     const ROUNDS: u64 = 20_000;

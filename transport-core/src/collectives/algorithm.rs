@@ -72,13 +72,15 @@ impl Job<'_> {
     fn choose(&self, len: u64) -> AllGatherAlgorithm {
         // From so many PEs on, a message to each costs more than a few that grow; and up to so many bytes eager is best.
         let (many, eager) = match self.medium {
-            Medium::Memory => (usize::MAX, 2 << 10),
+            Medium::Memory => (usize::MAX, 512),
             Medium::Nic => (64, 4 << 10),
             Medium::SoftwareNic => (4, 4 << 10),
         };
         match len {
             _ if self.n_pes >= many && len <= 512 => AllGatherAlgorithm::Bruck,
             _ if len <= eager => AllGatherAlgorithm::Eager,
+            // Where PEs take turns on the processors, a count of all is less to wait for than a signal of each.
+            _ if self.medium == Medium::Memory && self.n_pes > 4 => AllGatherAlgorithm::Textbook,
             _ => AllGatherAlgorithm::Direct,
         }
     }

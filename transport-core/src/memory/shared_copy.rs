@@ -63,7 +63,7 @@ unsafe fn copy<const SRC: bool>(dst: *mut u8, src: *const u8, len: usize) {
         return;
     }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if len >= VECTOR_COPY_FROM && len < STRING_COPY_FROM {
+    if (VECTOR_COPY_FROM..STRING_COPY_FROM).contains(&len) {
         // SAFETY: `len` is at least 64; else the caller's promise, passed on.
         unsafe { copy_by_vectors(dst, src, len) };
         return;

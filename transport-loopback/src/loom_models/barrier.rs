@@ -117,7 +117,7 @@ fn by_flags(n_pes: usize, epochs: u32, first: u32, slip: Slip, counted: bool) {
         let inner = SharedFlags { memory: memory.clone(), my_pe, n_pes, counted_from };
         let flags = Flags { inner, slip, epoch: crate::sync::atomic::AtomicU32::new(first) };
         let policy = WaitPolicy { spin: 0, yields: 0, sleep: Duration::from_secs(3600) };
-        let waiter = Waiter::new(Arc::new(Bell { memory: memory.clone(), pe: my_pe }), policy);
+        let waiter = Waiter::new(Arc::new(Bell::new(memory.clone(), my_pe)), policy);
         let number = |pe| memory.all().word(memory.heap_at(pe, 0));
         for epoch in 1..=epochs {
             number(my_pe).store(epoch.into(), Ordering::Relaxed);

@@ -89,7 +89,7 @@ fn news(sleepers: usize, writers: u64, slip: Slip) {
             sleep_until_news(bell, bell.memory.all().word32(place(&bell.memory, writer)), slip);
         }
     };
-    let bell = Arc::new(Bell { memory: memory.clone(), pe: 0 });
+    let bell = Arc::new(Bell::new(memory.clone(), 0));
     let mut threads = Vec::new();
     for writer in 0..writers {
         let memory = memory.clone();

@@ -117,7 +117,7 @@ mod mutants {
             let barrier = Arc::new(Dissemination::new(0, 1, 0));
             let (taken, its) = (Arc::clone(&barrier), flags(&memory));
             let other = loom::thread::spawn(move || drop(taken.try_take(&its)));
-            let bell = Bell { memory: memory.clone(), pe: 0 };
+            let bell = Bell::new(memory.clone(), 0);
             let mine = flags(&memory);
             while barrier.try_take(&mine).is_none() {
                 bell.arm();
