@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     typical: bool,
 
-    /// How AllGathers are done: auto, textbook, eager, eager-words, direct, pull, ring, bruck, bruck-words
+    /// How AllGathers are done: auto, textbook, eager, direct, pull, ring, bruck
     #[arg(long, value_name = "NAME", default_value_t)]
     algorithm: AllGatherAlgorithm,
 

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     loops: u64,
 
-    /// How the AllGather is done: auto, textbook, eager, eager-words, direct, pull, ring, bruck, bruck-words
+    /// How the AllGather is done: auto, textbook, eager, direct, pull, ring, bruck
     #[arg(long, value_name = "NAME", default_value_t)]
     algorithm: AllGatherAlgorithm,
 

@@ -213,11 +213,6 @@ impl Transport for Roce {
         self.engine.put(put)
     }
 
-    /// A NIC writes no aligned word in pieces, which is what signals that set rely on too; and all goes as one message.
-    fn post_put_words(&self, put: Transfer) -> Result<()> {
-        self.engine.put(put)
-    }
-
     fn post_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
         self.engine.put_bytes(dst, &data)
     }

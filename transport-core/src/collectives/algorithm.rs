@@ -8,7 +8,7 @@ use crate::transport::Medium;
 
 /// How an AllGather is done. All give the same result.
 ///
-/// One that has no room for the size (the eager ones and Bruck's keep what arrives in the heap's own area first) is done as
+/// One that has no room for the size (eager and Bruck keep what arrives in the heap's own area first) is done as
 /// [`Direct`](Self::Direct).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -24,9 +24,6 @@ pub enum AllGatherAlgorithm {
     /// that peer copies it out. So it needs no barrier: one message time. Slots of successive epochs are apart, because who has
     /// everybody's part may be in the next AllGather before the others have copied.
     Eager,
-    /// As eager, for still smaller parts and networks: half of each word that is sent says that it has come, so that there is no
-    /// flag, and one message where there are two.
-    EagerWords,
     /// Barrier, then a put with a signal to every peer; a PE is done when all signals have come, without a second barrier.
     Direct,
     /// Each PE says where its part is, and everybody gets it from there; another signal says that it has been read. On shared
@@ -37,22 +34,18 @@ pub enum AllGatherAlgorithm {
     /// In `ceil(log2 n)` rounds each PE sends all that it has, twice as much each time, to one other: few messages, for
     /// small parts of many PEs.
     Bruck,
-    /// The same by such words as of [`EagerWords`](Self::EagerWords).
-    BruckWords,
 }
 
 impl AllGatherAlgorithm {
     /// Each of them with its name.
-    pub const ALL: [(Self, &'static str); 9] = [
+    pub const ALL: [(Self, &'static str); 7] = [
         (Self::Auto, "auto"),
         (Self::Textbook, "textbook"),
         (Self::Eager, "eager"),
-        (Self::EagerWords, "eager-words"),
         (Self::Direct, "direct"),
         (Self::Pull, "pull"),
         (Self::Ring, "ring"),
         (Self::Bruck, "bruck"),
-        (Self::BruckWords, "bruck-words"),
     ];
 
     /// What it comes to for parts of `len` bytes: never `Auto`, and the same on all PEs of a job.
@@ -60,8 +53,6 @@ impl AllGatherAlgorithm {
         let fits = |algorithm| match algorithm {
             Self::Eager => len <= job.staging.eager_room(),
             Self::Bruck => len <= job.staging.bruck_room(),
-            Self::EagerWords => len <= job.staging.eager_words_room(),
-            Self::BruckWords => len <= job.staging.bruck_words_room(),
             _ => true,
         };
         let wanted = if self == Self::Auto { job.choose(len) } else { self };
@@ -85,11 +76,8 @@ impl Job<'_> {
             Medium::Nic => (64, 4 << 10),
             Medium::SoftwareNic => (4, 4 << 10),
         };
-        let by_words = self.medium != Medium::Memory && len <= 64;
         match len {
-            _ if self.n_pes >= many && by_words => AllGatherAlgorithm::BruckWords,
             _ if self.n_pes >= many && len <= 512 => AllGatherAlgorithm::Bruck,
-            _ if by_words => AllGatherAlgorithm::EagerWords,
             _ if len <= eager => AllGatherAlgorithm::Eager,
             // Where PEs take turns on the processors, a count of all is less to wait for than a signal of each.
             _ if self.medium == Medium::Memory && self.n_pes > 4 => AllGatherAlgorithm::Textbook,

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 
 use super::algorithm::{AllGatherAlgorithm, Job};
-use super::{bruck, bruck_words, direct, eager, eager_words, pull, ring, textbook};
+use super::{bruck, direct, eager, pull, ring, textbook};
 use crate::error::{Error, Result};
 use crate::heap::{self, SymSlice};
 use crate::transport::Transport;
@@ -110,26 +110,21 @@ impl AllGather {
     /// Whether it can be started when `first` was, and finished when `first` is: the same as one after the other.
     #[inline]
     pub(crate) fn may_start_during(&self, first: &Self) -> bool {
-        let eager = |plan: &Self| {
-            matches!(plan.algorithm, AllGatherAlgorithm::Eager | AllGatherAlgorithm::EagerWords)
-        };
+        let eager = |plan: &Self| plan.algorithm == AllGatherAlgorithm::Eager;
         // Its source is read at the start. All else happens when `first` is done.
         let (a, b) = (first.dst, self.src);
         let apart = a.offset() + a.byte_len() <= b.offset() || b.offset() + b.byte_len() <= a.offset();
         eager(first) && eager(self) && apart
     }
 
-    /// Begins an eager one.
+    /// Begins an eager one; see [`eager::start`].
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run).
     #[inline]
-    pub(crate) fn start<'a, X: Transport + ?Sized>(&self, transport: &'a X) -> Result<Started<'a, X>> {
-        match self.algorithm {
-            AllGatherAlgorithm::EagerWords => eager_words::start(transport, self).map(Started::ByWords),
-            _ => eager::start(transport, self).map(Started::ByFlags),
-        }
+    pub(crate) fn start<'a, X: Transport + ?Sized>(&self, transport: &'a X) -> Result<eager::Started<'a, X>> {
+        eager::start(transport, self)
     }
 
     /// Collective: does it. When it returns, `dst` of this PE is complete, and its `src` may be changed.
@@ -146,28 +141,9 @@ impl AllGather {
             AllGatherAlgorithm::Auto | AllGatherAlgorithm::Direct => direct::run(transport, self).await,
             AllGatherAlgorithm::Textbook => textbook::run(transport, self).await,
             AllGatherAlgorithm::Eager => eager::start(transport, self)?.finish().await,
-            AllGatherAlgorithm::EagerWords => eager_words::start(transport, self)?.finish().await,
             AllGatherAlgorithm::Pull => pull::run(transport, self).await,
             AllGatherAlgorithm::Ring => ring::run(transport, self).await,
             AllGatherAlgorithm::Bruck => bruck::run(transport, self).await,
-            AllGatherAlgorithm::BruckWords => bruck_words::run(transport, self).await,
-        }
-    }
-}
-
-/// An eager AllGather that is on its way. No more than two may be, and they end in the order of their starts.
-pub(crate) enum Started<'a, X: ?Sized> {
-    ByFlags(eager::Started<'a, X>),
-    ByWords(eager_words::Started<'a, X>),
-}
-
-impl<X: Transport + ?Sized> Started<'_, X> {
-    /// Takes everybody's part.
-    #[inline]
-    pub(crate) async fn finish(self) -> Result<()> {
-        match self {
-            Self::ByFlags(started) => started.finish().await,
-            Self::ByWords(started) => started.finish().await,
         }
     }
 }

@@ -45,7 +45,7 @@ impl<X: Transport + ?Sized> Started<'_, X> {
         let staging = run.staging();
         run.copy_own();
         for pe in run.sources() {
-            run.wait_among(pe, epoch, |pe| Some(staging.eager_slot(epoch, pe, 0).flag)).await?;
+            run.wait_among(pe, epoch, |pe| staging.eager_slot(epoch, pe, 0).flag).await?;
             if run.len > 0 {
                 run.heap().copy_within(run.part(pe), staging.eager_slot(epoch, pe, run.len).data, run.len);
             }

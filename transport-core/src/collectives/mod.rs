@@ -3,15 +3,12 @@
 mod algorithm;
 mod all_gather;
 mod bruck;
-mod bruck_words;
 mod direct;
 mod eager;
-mod eager_words;
 mod pull;
 mod ring;
 mod run;
 mod textbook;
-mod words;
 
 pub use algorithm::AllGatherAlgorithm;
 pub use all_gather::{AllGather, all_gather, all_gather_in_place};

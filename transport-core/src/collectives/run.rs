@@ -5,6 +5,9 @@ use crate::error::{Error, Result};
 use crate::heap::{PeerWord, Staging, SymHeap};
 use crate::transport::{Cmp, SignalOp, Steps, Transfer, Transport, Word, capturing};
 
+/// No place of a word.
+const NOT_AWAITED: u64 = u64::MAX;
+
 /// A plan that has been checked once more, on its PE. Places are in bytes from the start of the heap.
 pub(super) struct Run<'a, X: ?Sized> {
     pub(super) transport: &'a X,
@@ -116,32 +119,32 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
     /// Waits until `word` of this PE, which `from` sets, is at least `value`.
     #[inline]
     pub(super) async fn wait(&self, from: usize, word: u64, value: u64) -> Result<()> {
-        self.wait_among(from, value, |pe| (pe == from).then_some(word)).await.map(drop)
+        self.wait_among(from, value, |pe| if pe == from { word } else { NOT_AWAITED }).await
     }
 
-    /// As [`wait`](Self::wait), on one of the words that each peer has here, and answers what it is. At the deadline the error
-    /// names all whose word is less.
+    /// As [`wait`](Self::wait), on one of the words that each peer has here. At the deadline the error names all whose word is
+    /// less.
     #[inline]
     pub(super) async fn wait_among(
         &self,
         from: usize,
         value: u64,
-        word_of: impl Fn(usize) -> Option<u64> + Send + Sync,
-    ) -> Result<u64> {
-        let word = Word::at(word_of(from).unwrap_or_default(), self.my_pe);
+        word_of: impl Fn(usize) -> u64 + Send + Sync,
+    ) -> Result<()> {
+        let word = Word::at(word_of(from), self.my_pe);
         match self.transport.wait_signal(word, Cmp::Ge, value).await {
-            Ok(found) => Ok(found),
+            Ok(_) => Ok(()),
             Err(error) => Err(self.failed(error, value, &word_of)),
         }
     }
 
     #[cold]
-    fn failed(&self, error: Error, value: u64, word_of: &dyn Fn(usize) -> Option<u64>) -> Error {
+    fn failed(&self, error: Error, value: u64, word_of: &dyn Fn(usize) -> u64) -> Error {
         match error {
             Error::SignalTimeout { after, .. } => {
                 let region = self.heap().region();
-                let is_late = |&pe: &usize| word_of(pe).is_some_and(|word| region.load(word) < value);
-                let missing = self.targets().filter(is_late).collect();
+                let is_late = |word| word != NOT_AWAITED && region.load(word) < value;
+                let missing = self.targets().filter(|&pe| is_late(word_of(pe))).collect();
                 Error::Timeout { op: OP, my_pe: self.my_pe, after, missing }
             }
             other => other.within(OP),
@@ -152,7 +155,7 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
     #[inline]
     pub(super) async fn wait_word(&self, from: usize, word: PeerWord, value: u64) -> Result<()> {
         let staging = self.staging();
-        self.wait_among(from, value, |pe| Some(staging.word(pe, word))).await.map(drop)
+        self.wait_among(from, value, |pe| staging.word(pe, word)).await
     }
 
     /// Waits until the source may be changed, if that is not so since the posts.

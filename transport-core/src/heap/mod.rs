@@ -177,36 +177,9 @@ impl SymHeap {
     /// Sets a word of the staging.
     #[track_caller]
     pub(crate) fn write_word(&self, offset: u64, value: u64) {
-        self.write_bytes(offset, &value.to_ne_bytes());
-    }
-
-    /// Copies bytes of this PE's part, which are in it.
-    #[track_caller]
-    pub(crate) fn read_bytes(&self, offset: u64, bytes: &mut [u8]) {
-        self.region.read(offset, bytes);
+        self.region.write(offset, &value.to_ne_bytes());
         if let Some(observer) = &self.observer {
-            observer.read(offset, bytes.len() as u64, Location::caller());
-        }
-    }
-
-    /// Writes bytes of this PE's part, which are in it.
-    #[track_caller]
-    pub(crate) fn write_bytes(&self, offset: u64, bytes: &[u8]) {
-        self.region.write(offset, bytes);
-        if let Some(observer) = &self.observer {
-            observer.written(offset, bytes.len() as u64, Location::caller());
-        }
-    }
-
-    /// Sets bytes of this PE's part to 0.
-    #[track_caller]
-    pub(crate) fn clear(&self, offset: u64, len: u64) {
-        if len == 0 {
-            return;
-        }
-        self.region.fill(offset, len, 0);
-        if let Some(observer) = &self.observer {
-            observer.written(offset, len, Location::caller());
+            observer.written(offset, 8, Location::caller());
         }
     }
 
@@ -214,7 +187,10 @@ impl SymHeap {
     #[track_caller]
     pub(crate) fn read_word(&self, offset: u64) -> u64 {
         let mut bytes = [0; 8];
-        self.read_bytes(offset, &mut bytes);
+        self.region.read(offset, &mut bytes);
+        if let Some(observer) = &self.observer {
+            observer.read(offset, 8, Location::caller());
+        }
         u64::from_ne_bytes(bytes)
     }
 

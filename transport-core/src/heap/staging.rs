@@ -13,10 +13,6 @@ const SLOT_DATA: u64 = 8 << 10;
 const SLOTS_OF_EPOCH: u64 = 16 * (SLOT_DATA + LINE);
 /// Blocks of a Bruck of one epoch.
 const BLOCKS_OF_EPOCH: u64 = 128 << 10;
-/// The most data of an eager slot of words, which are twice as long.
-const WORDS_SLOT_DATA: u64 = 128;
-/// The most that the eager slots of words of one epoch, or its Bruck blocks of words, have.
-const WORDS_OF_EPOCH: u64 = 32 << 10;
 /// As many rounds as a `u32` of PEs can need.
 const ROUNDS: u64 = 32;
 /// Data up to here travels in the line of its flag.
@@ -27,8 +23,6 @@ const BESIDE_FLAG: u64 = LINE - 8;
 pub(crate) const EAGER_EPOCHS: u64 = 4;
 /// Epochs whose Bruck blocks are apart: a peer may be one ahead.
 const BRUCK_EPOCHS: u64 = 2;
-/// The same of words, which are cleared one epoch later.
-const BRUCK_WORDS_EPOCHS: u64 = 4;
 
 /// Words that PE `from` writes at another: one line.
 #[derive(Debug, Clone, Copy)]
@@ -80,10 +74,6 @@ pub(crate) struct Staging {
     pub(crate) ring: Epoch,
     pub(crate) ring_pieces: Epoch,
     pub(crate) bruck: Epoch,
-    pub(crate) eager_words: Epoch,
-    pub(crate) bruck_words: Epoch,
-    /// Bytes of Bruck blocks of words in the last epoch.
-    bruck_words_used: AtomicU64,
 }
 
 /// Where the data of a PE is for one eager AllGather, and the flag that tells of it.
@@ -98,37 +88,19 @@ impl Staging {
     pub(super) fn len(n_pes: u64) -> u64 {
         let slots = n_pes.saturating_mul(Self::slot_len(n_pes)).saturating_mul(EAGER_EPOCHS);
         let lines = n_pes.saturating_add(BRUCK_EPOCHS * ROUNDS).saturating_mul(LINE);
-        let words = n_pes.saturating_mul(Self::words_slot_len(n_pes)).saturating_mul(EAGER_EPOCHS);
-        let blocks = BRUCK_EPOCHS * BLOCKS_OF_EPOCH + BRUCK_WORDS_EPOCHS * WORDS_OF_EPOCH;
-        lines.saturating_add(blocks).saturating_add(slots).saturating_add(words)
+        lines.saturating_add(BRUCK_EPOCHS * BLOCKS_OF_EPOCH).saturating_add(slots)
     }
 
     /// From `start` on, a multiple of a line.
     pub(super) fn new(start: u64, n_pes: u64) -> Self {
-        Self {
-            start,
-            n_pes,
-            slot: Self::slot_len(n_pes),
-            eager: Epoch::default(),
-            direct: Epoch::default(),
-            pull: Epoch::default(),
-            ring: Epoch::default(),
-            ring_pieces: Epoch::default(),
-            bruck: Epoch::default(),
-            eager_words: Epoch::default(),
-            bruck_words: Epoch::default(),
-            bruck_words_used: AtomicU64::new(0),
-        }
+        let [eager, direct, pull, ring, ring_pieces, bruck] = std::array::from_fn(|_| Epoch::default());
+        let slot = Self::slot_len(n_pes);
+        Self { start, n_pes, slot, eager, direct, pull, ring, ring_pieces, bruck }
     }
 
     fn slot_len(n_pes: u64) -> u64 {
         let each = SLOTS_OF_EPOCH / n_pes.max(1) / LINE * LINE;
         each.clamp(LINE, SLOT_DATA + LINE)
-    }
-
-    fn words_slot_len(n_pes: u64) -> u64 {
-        let each = WORDS_OF_EPOCH / n_pes.max(1) / LINE * LINE;
-        each.clamp(LINE, 2 * WORDS_SLOT_DATA)
     }
 
     /// A word that PE `from` writes.
@@ -164,39 +136,6 @@ impl Staging {
         Slot { flag, data: flag + if len <= BESIDE_FLAG { 8 } else { LINE } }
     }
 
-    /// Where the words of PE `from` arrive.
-    #[inline]
-    pub(crate) fn eager_words_slot(&self, epoch: u64, from: usize) -> u64 {
-        let slots = self.eager_slot(0, 0, 0).flag + EAGER_EPOCHS * self.n_pes * self.slot;
-        slots + (epoch % EAGER_EPOCHS * self.n_pes + from as u64) * Self::words_slot_len(self.n_pes)
-    }
-
-    /// The most bytes a PE that an eager AllGather by words has room for.
-    pub(crate) fn eager_words_room(&self) -> u64 {
-        Self::words_slot_len(self.n_pes) / 2
-    }
-
-    /// The blocks of words of a Bruck.
-    #[inline]
-    pub(crate) fn bruck_words_blocks(&self, epoch: u64) -> u64 {
-        let slots = self.eager_words_slot(0, 0);
-        let blocks = slots + EAGER_EPOCHS * self.n_pes * Self::words_slot_len(self.n_pes);
-        blocks + epoch % BRUCK_WORDS_EPOCHS * WORDS_OF_EPOCH
-    }
-
-    /// The most bytes a PE that Bruck by words has room for.
-    pub(crate) fn bruck_words_room(&self) -> u64 {
-        WORDS_OF_EPOCH / self.n_pes.max(1) / 8 * 4
-    }
-
-    /// Remembers how much of its blocks this epoch has used; answers what the last one had.
-    pub(crate) fn bruck_words_used(&self, now: u64) -> u64 {
-        // One collective at a time.
-        let before = self.bruck_words_used.load(Ordering::Relaxed);
-        self.bruck_words_used.store(now, Ordering::Relaxed);
-        before
-    }
-
     /// The most bytes a PE that an eager AllGather has room for.
     #[inline]
     pub(crate) fn eager_room(&self) -> u64 {
@@ -223,16 +162,11 @@ mod tests {
                     assert_eq!(slot.flag, flags, "a flag stays where it is, whatever the size");
                     assert!(slot.data >= slot.flag + 8);
                     places.push((slot.flag, slot.data + room - slot.flag));
-                    let words = staging.eager_words_slot(epoch, from as usize);
-                    places.push((words, 2 * staging.eager_words_room()));
                 }
             }
             for epoch in 0..BRUCK_EPOCHS {
                 places.push((staging.bruck_blocks(epoch), n_pes * staging.bruck_room()));
                 places.extend([0, 31].map(|round| (staging.bruck_flag(epoch, round), 8)));
-            }
-            for epoch in 0..BRUCK_WORDS_EPOCHS {
-                places.push((staging.bruck_words_blocks(epoch), n_pes * 2 * staging.bruck_words_room()));
             }
             places.sort_unstable();
             places.dedup();
@@ -248,7 +182,7 @@ mod tests {
 
     #[test]
     fn it_stays_small() {
-        for (n_pes, most) in [(2, 512 << 10), (64, 1200 << 10), (4096, 3 << 20)] {
+        for (n_pes, most) in [(2, 512 << 10), (64, 1 << 20), (4096, 2 << 20)] {
             assert!(Staging::len(n_pes) <= most, "{n_pes} PEs: {}", Staging::len(n_pes));
         }
         assert_eq!(Staging::new(0, 2).eager_room(), SLOT_DATA);

@@ -26,8 +26,6 @@ pub trait DynTransport: Send + Sync + 'static {
     fn dyn_reads_source_at_post(&self, len: u64) -> bool;
     /// See [`Transport::post_put`].
     fn dyn_put(&self, put: Transfer) -> Result<()>;
-    /// See [`Transport::post_put_words`].
-    fn dyn_put_words(&self, put: Transfer) -> Result<()>;
     /// See [`Transport::post_put_bytes`].
     fn dyn_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()>;
     /// See [`Transport::post_get`].
@@ -67,9 +65,6 @@ impl<T: Transport> DynTransport for T {
     }
     fn dyn_put(&self, put: Transfer) -> Result<()> {
         self.post_put(put)
-    }
-    fn dyn_put_words(&self, put: Transfer) -> Result<()> {
-        self.post_put_words(put)
     }
     fn dyn_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
         self.post_put_bytes(dst, data)
@@ -148,9 +143,6 @@ impl Transport for AnyTransport {
     }
     fn post_put(&self, put: Transfer) -> Result<()> {
         self.0.dyn_put(put)
-    }
-    fn post_put_words(&self, put: Transfer) -> Result<()> {
-        self.0.dyn_put_words(put)
     }
     fn post_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
         self.0.dyn_put_bytes(dst, data)

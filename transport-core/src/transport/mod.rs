@@ -344,23 +344,6 @@ pub trait Transport: Send + Sync + 'static {
     #[track_caller]
     fn post_put(&self, put: Transfer) -> Result<()>;
 
-    /// Backend: begins a put of whole words: both places are on a boundary of 8 and so is the length. Each word lands in one
-    /// step, as a signal that [sets](SignalOp::Set) it, in any order. What comes with the trait sends such signals; a backend
-    /// whose puts do not tear words can send them as one.
-    ///
-    /// # Errors
-    ///
-    /// Only if nothing was sent.
-    #[track_caller]
-    fn post_put_words(&self, put: Transfer) -> Result<()> {
-        let (from, to) = (put.local().offset(), put.remote().offset());
-        for at in (0..put.local().len()).step_by(8) {
-            let value = self.heap().region().load(from + at);
-            self.post_put_signal(None, Word::at(to + at, put.pe()), SignalOp::Set(value))?;
-        }
-        Ok(())
-    }
-
     /// Backend: begins a put of bytes that it keeps until done.
     ///
     /// # Errors

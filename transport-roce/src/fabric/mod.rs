@@ -221,6 +221,6 @@ impl Fabric {
 
 /// A round trip takes 2 to 30 us, which is longer than a look at memory; with more PEs than cores, others need the core.
 fn wait_policy(local_pes: usize, cores: usize) -> WaitPolicy {
-    let (spin, yields) = if local_pes <= cores { (50, 2000) } else { (1, 20) };
-    WaitPolicy { spin, yields, sleep: Duration::from_millis(20) }
+    let spin = if local_pes <= cores { 50 } else { 1 };
+    WaitPolicy { spin, yields: 2000, sleep: Duration::from_millis(20) }
 }
