@@ -65,6 +65,10 @@ pub(crate) struct Sizes {
     /// Bytes of each PE in an AllGather
     #[arg(long, value_name = "BYTES", default_value = "64", value_parser = bytes)]
     bytes: usize,
+
+    /// Only these AllGathers, e.g. textbook,bruck; all if none is named
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    algorithm: Vec<AllGatherAlgorithm>,
 }
 
 /// More than a heap has room for would only fail later.
@@ -87,9 +91,11 @@ fn bytes(text: &str) -> Result<usize, String> {
 impl Sizes {
     /// A barrier, and an AllGather by each algorithm.
     pub(crate) fn works(&self) -> Vec<ModelWork> {
-        let gathers = AllGatherAlgorithm::ALL
-            .into_iter()
-            .filter(|(algorithm, _)| *algorithm != AllGatherAlgorithm::Auto);
+        let gathers =
+            AllGatherAlgorithm::ALL.into_iter().filter(|(algorithm, _)| match &self.algorithm[..] {
+                [] => *algorithm != AllGatherAlgorithm::Auto,
+                some => some.contains(algorithm),
+            });
         let gathers =
             gathers.map(|(algorithm, _)| ModelWork { kind: Kind::AllGather(algorithm), bytes: self.bytes });
         std::iter::once(ModelWork { kind: Kind::Barrier, bytes: 0 }).chain(gathers).collect()

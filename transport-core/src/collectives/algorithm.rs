@@ -73,7 +73,7 @@ impl Job<'_> {
         // From so many PEs on, a message to each costs more than a few that grow; and up to so many bytes eager is best.
         let (many, eager) = match self.medium {
             Medium::Memory => (usize::MAX, 512),
-            Medium::Nic => (64, 4 << 10),
+            Medium::Nic => (16, 4 << 10),
             Medium::SoftwareNic => (4, 4 << 10),
         };
         match len {

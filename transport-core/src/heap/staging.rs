@@ -12,7 +12,7 @@ const SLOT_DATA: u64 = 8 << 10;
 /// The most that the slots of all PEs of one epoch have.
 const SLOTS_OF_EPOCH: u64 = 16 * (SLOT_DATA + LINE);
 /// Blocks of a Bruck of one epoch.
-const BLOCKS_OF_EPOCH: u64 = 128 << 10;
+const BLOCKS_OF_EPOCH: u64 = 256 << 10;
 /// As many rounds as a `u32` of PEs can need.
 const ROUNDS: u64 = 32;
 /// Data up to here travels in the line of its flag.
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn it_stays_small() {
-        for (n_pes, most) in [(2, 512 << 10), (64, 1 << 20), (4096, 2 << 20)] {
+        for (n_pes, most) in [(2, 1 << 20), (64, 1200 << 10), (4096, 2 << 20)] {
             assert!(Staging::len(n_pes) <= most, "{n_pes} PEs: {}", Staging::len(n_pes));
         }
         assert_eq!(Staging::new(0, 2).eager_room(), SLOT_DATA);
