@@ -86,6 +86,13 @@ fn lengths_that_differ_are_found_where_they_are_checked() {
                     let Error::Asymmetric { odd, theirs, .. } = &error else { panic!("{error}") };
                     assert_eq!(odd.as_slice(), [1]);
                     assert!(theirs.contains("20 bytes"), "{theirs}");
+                    let way =
+                        if pe.my_pe() == 2 { AllGatherAlgorithm::Ring } else { AllGatherAlgorithm::Eager };
+                    let gather = AllGather::in_place(pe, buffer, way).unwrap();
+                    let error = gather.check_same_on_all(pe).await.unwrap_err();
+                    let Error::Asymmetric { odd, theirs, ours, .. } = &error else { panic!("{error}") };
+                    assert_eq!(odd.as_slice(), [2]);
+                    assert!(theirs.ends_with("by ring") && ours.ends_with("by eager"), "{error}");
                     // Nothing was done, and the PEs are in step.
                     let same = AllGather::in_place(pe, buffer, AllGatherAlgorithm::Auto).unwrap();
                     same.check_same_on_all(pe).await.unwrap();

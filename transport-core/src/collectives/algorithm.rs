@@ -104,3 +104,39 @@ impl FromStr for AllGatherAlgorithm {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::SymHeap;
+    use crate::memory::Region;
+
+    fn resolved(algorithm: AllGatherAlgorithm, n_pes: usize, medium: Medium, len: u64) -> AllGatherAlgorithm {
+        let region = Region::map_private(SymHeap::region_len(n_pes, 65536, 0) as usize).unwrap();
+        let heap = SymHeap::new(region, 0, n_pes, 0, 1);
+        algorithm.resolved(&Job { n_pes, medium, staging: heap.staging() }, len)
+    }
+
+    #[test]
+    fn what_has_no_room_is_done_directly() {
+        use AllGatherAlgorithm::{Bruck, Direct, Eager, Ring};
+        assert_eq!(resolved(Eager, 2, Medium::Nic, 8192), Eager);
+        assert_eq!(resolved(Eager, 2, Medium::Nic, 8193), Direct);
+        assert_eq!(resolved(Bruck, 4096, Medium::Nic, 64), Bruck);
+        assert_eq!(resolved(Bruck, 4096, Medium::Nic, 65), Direct);
+        assert_eq!(resolved(Ring, 2, Medium::Nic, u64::MAX), Ring);
+    }
+
+    #[test]
+    fn auto_is_never_left_and_always_has_room() {
+        for medium in [Medium::Memory, Medium::Nic, Medium::SoftwareNic] {
+            for n_pes in [1, 2, 4, 5, 16, 64, 4096] {
+                for len in [0, 1, 64, 512, 513, 4096, 4097, 1 << 40] {
+                    let chosen = resolved(AllGatherAlgorithm::Auto, n_pes, medium, len);
+                    assert_ne!(chosen, AllGatherAlgorithm::Auto);
+                    assert_eq!(resolved(chosen, n_pes, medium, len), chosen, "{n_pes} PEs, {len} bytes");
+                }
+            }
+        }
+    }
+}
