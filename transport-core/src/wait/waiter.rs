@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::block_on::{self, Offer};
 use super::doorbell::Doorbell;
 use crate::sync::thread::{self, JoinHandle};
-use crate::sync::{Condvar, Mutex, MutexGuard, atomic, hint};
+use crate::sync::{Condvar, Mutex, MutexGuard, hint};
 
 /// The first looks of a spin have no pause between them.
 const LOOKS_WITHOUT_PAUSE: u32 = 64;
@@ -89,9 +89,6 @@ impl Waiter {
             block_on::wait_ended();
             return Poll::Ready(answer);
         }
-        // What this thread has stored is to be on its way before it looks again and again: measured, a plain store of which a peer
-        // waits to hear stays behind else, up to half as long again.
-        atomic::fence(atomic::Ordering::SeqCst);
         for look in 0..block_on::spin_budget(self.policy.spin) {
             // A pause is dear on some processors (140 cycles), and news most often comes sooner than that.
             if look >= LOOKS_WITHOUT_PAUSE {
