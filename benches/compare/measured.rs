@@ -48,18 +48,6 @@ pub(crate) fn of_ucx(out: &str) -> Option<f64> {
     numbers.last().filter(|rate| rate.is_finite() && **rate > 0.0).map(|rate| 1e6 / rate)
 }
 
-/// The middle of values; of an even number the mean of the two. Nothing of nothing.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(sorted[upper]),
-        _ => Some(f64::midpoint(sorted[upper - 1], sorted[upper])),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,12 +80,5 @@ mod tests {
         assert_eq!(of_ucx(out), Some(2.0));
         assert_eq!(of_ucx("Connection refused\n"), None);
         assert_eq!(of_ucx("1 2 3 4 5 6 7 0\n"), None);
-    }
-
-    #[test]
-    fn the_median_is_in_the_middle() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::measured::median;
 use crate::work::Work;
+use benches::median;
 
 /// Values in us, of each pair; nothing where a launch failed.
 pub(crate) type Values = Vec<Option<f64>>;

@@ -1,5 +1,6 @@
 //! Measures pair by pair.
 
+use benches::median;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use crate::child::{Ended, Running};
 use crate::find::{Ours, last_lines};
 use crate::handoff::Shared;
 use crate::launch::{self, Settings};
-use crate::measured::{median, of_ucx, values};
+use crate::measured::{of_ucx, values};
 use crate::peers::{System, VARIANTS, Variant};
 use crate::results::{Results, Row};
 use crate::work::{Kind, Work, groups};

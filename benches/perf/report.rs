@@ -18,14 +18,7 @@ pub(crate) struct Measured {
 
 impl Measured {
     fn median(&self) -> f64 {
-        let mut sorted = self.values.clone();
-        sorted.sort_by(f64::total_cmp);
-        let upper = sorted.len() / 2;
-        match sorted.len() {
-            0 => 0.0,
-            n if n % 2 == 1 => sorted[upper],
-            _ => (sorted[upper - 1] + sorted[upper]) / 2.0,
-        }
+        benches::median(&self.values).unwrap_or_default()
     }
 
     /// One object, on one line.

@@ -7,6 +7,7 @@
 mod error;
 mod handoff;
 mod job;
+mod median;
 mod reference;
 pub mod svg;
 mod team;
@@ -15,5 +16,6 @@ mod work;
 pub use error::WorkError;
 pub use handoff::bare_handoff;
 pub use job::{BenchError, be_a_child, with_job};
+pub use median::median;
 pub use team::{Lead, Watch, end, follow, heap_needed};
 pub use work::{AskError, Kind, Work};

@@ -66,8 +66,7 @@ impl Plan {
     /// PEs that do not do the same rounds of the same size would wait for each other in the wrong places.
     fn check_started_alike<X: Transport>(&self, transport: &X) -> Result<(), String> {
         let names = ["--elements", "--loops", "--algorithm"];
-        let algorithm = AllGatherAlgorithm::ALL.iter().position(|(known, _)| *known == self.algorithm);
-        let mine = [self.elements as u64, self.loops, algorithm.unwrap_or(usize::MAX) as u64];
+        let mine = [self.elements as u64, self.loops, self.algorithm.number()];
         let (my_pe, n_pes) = (transport.my_pe(), transport.n_pes());
         let all = wait::block_on(async {
             let all = transport.alloc::<u64>(n_pes * mine.len()).await?;
@@ -80,8 +79,8 @@ impl Plan {
         let (first, _) = all.split_at(mine.len());
         for (pe, theirs) in all.chunks(mine.len()).enumerate() {
             if let Some(i) = (0..mine.len()).find(|&i| theirs[i] != first[i]) {
-                let show = |value: u64| match AllGatherAlgorithm::ALL.get(value as usize) {
-                    Some((_, name)) if i == 2 => (*name).to_owned(),
+                let show = |value: u64| match AllGatherAlgorithm::from_number(value) {
+                    Some(algorithm) if i == 2 => algorithm.to_string(),
                     _ => value.to_string(),
                 };
                 return Err(format!(

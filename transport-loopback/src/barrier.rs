@@ -1,6 +1,6 @@
 //! The barrier's flags in the shared memory.
 
-use transport_core::transport::{BarrierFlags, BarrierTurn, reached};
+use transport_core::transport::{BarrierFlags, BarrierTurn, Dissemination, reached};
 
 use crate::job_memory::JobMemory;
 use crate::sync::atomic::Ordering;
@@ -71,6 +71,14 @@ impl BarrierFlags for SharedFlags {
 }
 
 impl SharedFlags {
+    /// The barrier over these flags, of which `first_epoch` is the number before the first.
+    pub(crate) fn barrier(&self, first_epoch: u32) -> Dissemination {
+        match self.counted_from {
+            Some(first) => Dissemination::counted(self.my_pe, self.n_pes, first),
+            None => Dissemination::new(self.my_pe, self.n_pes, first_epoch),
+        }
+    }
+
     /// Whether `pe` has sent all its flags of the barrier under way, so that it finishes even if `pe` is gone.
     pub(crate) fn is_done(&self, turn: &BarrierTurn<'_, Self>, pe: usize) -> bool {
         reached(self.memory.finished(pe).load(Ordering::Acquire), turn.epoch())
@@ -88,7 +96,6 @@ impl SharedFlags {
 mod tests {
     use super::*;
     use transport_core::memory::Region;
-    use transport_core::transport::Dissemination;
 
     #[test]
     fn who_has_not_entered_is_missing_and_who_has_finished_is_not_needed() {
@@ -104,12 +111,7 @@ mod tests {
         let flags: Vec<_> = (0..n_pes)
             .map(|my_pe| SharedFlags { memory: memory.clone(), my_pe, n_pes, counted_from })
             .collect();
-        let barriers: Vec<_> = (0..n_pes)
-            .map(|pe| match counted_from {
-                Some(first) => Dissemination::counted(pe, n_pes, first),
-                None => Dissemination::new(pe, n_pes, u32::MAX),
-            })
-            .collect();
+        let barriers: Vec<_> = flags.iter().map(|flags| flags.barrier(u32::MAX)).collect();
         let turn = |pe: usize| barriers[pe].try_take(&flags[pe]).unwrap();
         for pe in [0, 2, 4] {
             turn(pe).enter();

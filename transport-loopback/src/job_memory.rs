@@ -129,15 +129,8 @@ impl JobMemory {
     /// to sleep may be missed; it looks again after its nap.
     #[inline]
     pub(crate) fn wake_after_put(&self, pe: usize, put: HeapRange) {
-        if self.armed(pe).load(Ordering::Relaxed) != 0 {
-            self.ring_if_awaited(pe, put);
-        }
-    }
-
-    #[inline]
-    fn ring_if_awaited(&self, pe: usize, put: HeapRange) {
         #[cfg(not(shmem_loom))]
-        {
+        if self.armed(pe).load(Ordering::Relaxed) != 0 {
             let word = self.all.word(pe as u64 * self.stride + AWAITED).load(Ordering::Relaxed);
             if word.wrapping_sub(put.offset()) < put.len() {
                 self.ring(pe);
@@ -165,7 +158,8 @@ impl JobMemory {
         self.control(pe, FLAGS + u64::from(round) * LINE)
     }
 
-    /// Rings for `pe` if it sleeps. What it waits for was written before, and a full fence was made since: so either we see it armed, or it sees the write when it looks once more after arming.
+    /// Rings for `pe` if it sleeps. What it waits for was written before, and a full fence was made since: so either we see
+    /// it armed, or it sees the write when it looks once more after arming.
     #[inline]
     pub(crate) fn wake(&self, pe: usize) {
         if self.armed(pe).load(Ordering::Relaxed) != 0 {

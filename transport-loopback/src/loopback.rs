@@ -74,7 +74,8 @@ impl Setup {
         Arc::new(Pe { endpoint, memory: memory.clone() })
     }
 
-    fn processors(&self) -> usize {
+    /// As it was told, or those that this process may use.
+    pub(crate) fn processors(&self) -> usize {
         self.processors.unwrap_or_else(|| ProcessorSet::for_all(&[ProcessorSet::of_this_process()]))
     }
 
@@ -89,11 +90,8 @@ impl Setup {
         let my_pe = pe.endpoint.my_pe();
         let bell = Arc::new(Bell::new(pe.memory.clone(), my_pe));
         let counted_from = pe.memory.is_counted().then_some(self.first_epoch);
-        let barrier = match counted_from {
-            Some(first) => Dissemination::counted(my_pe, self.n_pes, first),
-            None => Dissemination::new(my_pe, self.n_pes, self.first_epoch),
-        };
         let flags = SharedFlags { memory: pe.memory.clone(), my_pe, n_pes: self.n_pes, counted_from };
+        let barrier = flags.barrier(self.first_epoch);
         let waiter = Waiter::new(Arc::clone(&bell) as Arc<dyn Doorbell>, policy);
         Loopback { pe, barrier, flags, waiter, bell, member }
     }

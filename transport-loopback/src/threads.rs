@@ -84,7 +84,7 @@ impl Threads {
     /// # Errors
     ///
     /// [`LoopbackError`] if there are no PEs, the heap's size is out of range, or there is no memory for it.
-    pub fn start(self) -> std::result::Result<Vec<Loopback>, LoopbackError> {
+    pub fn start(mut self) -> std::result::Result<Vec<Loopback>, LoopbackError> {
         let n_pes = self.setup.n_pes;
         if n_pes == 0 {
             return Err(LoopbackError::NoPes);
@@ -98,6 +98,8 @@ impl Threads {
             source,
         })?;
         let memory = JobMemory::new(region, n_pes, self.setup.heap_size);
+        // Once for all PEs: it reads files of the system.
+        self.setup.processors = Some(self.setup.processors());
         if self.setup.is_crowded() {
             memory.set_counted();
         }

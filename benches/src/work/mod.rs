@@ -146,16 +146,14 @@ impl Work {
 
     /// As words, for another PE.
     pub(crate) fn to_words(self) -> [u64; 3] {
-        let algorithm = AllGatherAlgorithm::ALL.iter().position(|(known, _)| *known == self.algorithm);
-        [self.kind as u64, self.bytes as u64, algorithm.unwrap_or(0) as u64]
+        [self.kind as u64, self.bytes as u64, self.algorithm.number()]
     }
 
     /// What [`Work::to_words`] made.
     pub(crate) fn from_words([kind, bytes, algorithm]: [u64; 3]) -> Option<Self> {
         let kind = *Kind::ALL.iter().find(|known| **known as u64 == kind)?;
-        let (algorithm, _) = *AllGatherAlgorithm::ALL.get(usize::try_from(algorithm).ok()?)?;
         let work = Self::new(kind, usize::try_from(bytes).ok()?).ok()?;
-        Some(work.with_algorithm(algorithm))
+        Some(work.with_algorithm(AllGatherAlgorithm::from_number(algorithm)?))
     }
 }
 

@@ -48,6 +48,18 @@ impl AllGatherAlgorithm {
         (Self::Bruck, "bruck"),
     ];
 
+    /// Its place in [`ALL`](Self::ALL): a number for other PEs of the same job.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        Self::ALL.iter().take_while(|(known, _)| *known != self).count() as u64
+    }
+
+    /// The one with this number, if there is one.
+    #[must_use]
+    pub fn from_number(number: u64) -> Option<Self> {
+        Self::ALL.get(usize::try_from(number).ok()?).map(|(algorithm, _)| *algorithm)
+    }
+
     /// What it comes to for parts of `len` bytes: never `Auto`, and the same on all PEs of a job.
     pub(super) fn resolved(self, job: &Job<'_>, len: u64) -> Self {
         let fits = |algorithm| match algorithm {
@@ -115,6 +127,15 @@ mod tests {
         let region = Region::map_private(SymHeap::region_len(n_pes, 65536, 0) as usize).unwrap();
         let heap = SymHeap::new(region, 0, n_pes, 0, 1);
         algorithm.resolved(&Job { n_pes, medium, staging: heap.staging() }, len)
+    }
+
+    #[test]
+    fn each_has_a_number() {
+        for (algorithm, _) in AllGatherAlgorithm::ALL {
+            assert_eq!(AllGatherAlgorithm::from_number(algorithm.number()), Some(algorithm));
+        }
+        assert_eq!(AllGatherAlgorithm::from_number(AllGatherAlgorithm::ALL.len() as u64), None);
+        assert_eq!(AllGatherAlgorithm::from_number(u64::MAX), None);
     }
 
     #[test]

@@ -73,8 +73,8 @@ impl AllGather {
     }
 
     /// Collective: checks that all PEs have planned the same, which [`run`](Self::run) takes for granted: with lengths, places or
-    /// algorithms that differ it would write over the wrong parts, or wait for what nobody sends. It costs as much as an AllGather; once before many runs is
-    /// enough.
+    /// algorithms that differ it would write over the wrong parts, or wait for what nobody sends. It costs as much as an
+    /// AllGather; once before many runs is enough.
     ///
     /// # Errors
     ///

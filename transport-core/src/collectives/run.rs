@@ -5,9 +5,6 @@ use crate::error::{Error, Result};
 use crate::heap::{PeerWord, Staging, SymHeap};
 use crate::transport::{Cmp, SignalOp, Steps, Transfer, Transport, Word, capturing};
 
-/// No place of a word.
-const NOT_AWAITED: u64 = u64::MAX;
-
 /// A plan that has been checked once more, on its PE. Places are in bytes from the start of the heap.
 pub(super) struct Run<'a, X: ?Sized> {
     pub(super) transport: &'a X,
@@ -119,7 +116,7 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
     /// Waits until `word` of this PE, which `from` sets, is at least `value`.
     #[inline]
     pub(super) async fn wait(&self, from: usize, word: u64, value: u64) -> Result<()> {
-        self.wait_among(from, value, |pe| if pe == from { word } else { NOT_AWAITED }).await
+        self.wait_or(word, value, || vec![from]).await
     }
 
     /// As [`wait`](Self::wait), on one of the words that each peer has here. At the deadline the error names all whose word is
@@ -131,23 +128,21 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
         value: u64,
         word_of: impl Fn(usize) -> u64 + Send + Sync,
     ) -> Result<()> {
-        let word = Word::at(word_of(from), self.my_pe);
-        match self.transport.wait_signal(word, Cmp::Ge, value).await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(self.failed(error, value, &word_of)),
-        }
+        let region = self.heap().region();
+        let late = || self.targets().filter(|&pe| region.load(word_of(pe)) < value).collect();
+        self.wait_or(word_of(from), value, late).await
     }
 
-    #[cold]
-    fn failed(&self, error: Error, value: u64, word_of: &dyn Fn(usize) -> u64) -> Error {
-        match error {
-            Error::SignalTimeout { after, .. } => {
-                let region = self.heap().region();
-                let is_late = |word| word != NOT_AWAITED && region.load(word) < value;
-                let missing = self.targets().filter(|&pe| is_late(word_of(pe))).collect();
-                Error::Timeout { op: OP, my_pe: self.my_pe, after, missing }
+    /// Waits for `word`; at the deadline those that `late` says are missing.
+    #[inline]
+    async fn wait_or(&self, word: u64, value: u64, late: impl Fn() -> Vec<usize> + Send) -> Result<()> {
+        match self.transport.wait_signal(Word::at(word, self.my_pe), Cmp::Ge, value).await {
+            Ok(_) => Ok(()),
+            Err(Error::SignalTimeout { after, .. }) => {
+                let missing = late().into_iter().collect();
+                Err(Error::Timeout { op: OP, my_pe: self.my_pe, after, missing })
             }
-            other => other.within(OP),
+            Err(other) => Err(other.within(OP)),
         }
     }
 

@@ -25,7 +25,7 @@ struct Record {
     history: u64,
     /// Whether the call can be done on this PE: 1 if so.
     possible: u64,
-    /// Of an all_gather: the place of its algorithm in the list of them.
+    /// Of an all_gather: the number of its algorithm.
     algorithm: u64,
     unused: [u64; 2],
 }
@@ -42,8 +42,8 @@ impl Record {
             ALLOC => format!("alloc of {bytes} bytes aligned to {place}"),
             CALLOC => format!("calloc of {bytes} bytes aligned to {place}"),
             ALL_GATHER => {
-                let of = AllGatherAlgorithm::ALL.get(self.algorithm as usize);
-                let name = of.map_or("an unknown algorithm", |(_, name)| name);
+                let algorithm = AllGatherAlgorithm::from_number(self.algorithm);
+                let name = algorithm.map_or_else(|| "an unknown algorithm".into(), |of| of.to_string());
                 format!("all_gather of {bytes} bytes a PE to heap offset {place} by {name}")
             }
             FREE => format!("free of {bytes} bytes at heap offset {place}"),
@@ -123,8 +123,7 @@ pub(crate) async fn agree_on_all_gather<X: Transport + ?Sized>(
     plan: &AllGather,
 ) -> Result<()> {
     let (bytes, place, history) = (plan.src().byte_len(), plan.dst().offset(), transport.heap().digest());
-    let algorithm = AllGatherAlgorithm::ALL.iter().position(|(known, _)| *known == plan.algorithm());
-    let algorithm = algorithm.unwrap_or_default() as u64;
+    let algorithm = plan.algorithm().number();
     let record = Record { call: ALL_GATHER, bytes, place, history, possible: 1, algorithm, unused: [0; 2] };
     agree(transport, "all_gather", record).await
 }

@@ -17,8 +17,8 @@ const LOOKS_WITHOUT_PAUSE: u32 = 64;
 /// How long a wait does what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitPolicy {
-    /// Looks (after the first 64 with a pause instruction between, some 10 to 40 ns each) before anything else. 0 where more PEs than cores
-    /// share a host: a spin then only keeps the peer from running.
+    /// Looks (after the first 64 with a pause instruction between, some 10 to 40 ns each) before anything else. 0 where more
+    /// PEs than cores share a host: a spin then only keeps the peer from running.
     pub spin: u32,
     /// How often the thread then gives its core to others and looks again.
     pub yields: u32,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use transport_core::Transport;
-use transport_core::transport::{BarrierFlags, Dissemination};
+use transport_core::transport::BarrierFlags;
 use transport_core::wait::{WaitPolicy, Waiter};
 
 use super::{end, explore, job, memory, on_thread, read, set_epoch, word};
@@ -110,11 +110,8 @@ fn by_flags(n_pes: usize, epochs: u32, first: u32, slip: Slip, counted: bool) {
     (0..n_pes).for_each(|pe| _ = memory.all().word(memory.heap_at(pe, 0)));
     let pe = move |my_pe: usize, memory: JobMemory| async move {
         let counted_from = counted.then_some(first);
-        let barrier = match counted_from {
-            Some(first) => Dissemination::counted(my_pe, n_pes, first),
-            None => Dissemination::new(my_pe, n_pes, first),
-        };
         let inner = SharedFlags { memory: memory.clone(), my_pe, n_pes, counted_from };
+        let barrier = inner.barrier(first);
         let flags = Flags { inner, slip, epoch: crate::sync::atomic::AtomicU32::new(first) };
         let policy = WaitPolicy { spin: 0, yields: 0, sleep: Duration::from_secs(3600) };
         let waiter = Waiter::new(Arc::new(Bell::new(memory.clone(), my_pe)), policy);
