@@ -67,7 +67,6 @@ fn run(plan: Plan, timeout: Duration, secret: bool) -> (Vec<End>, Proxy) {
     let (sender, ends) = mpsc::channel();
     for mut spec in meeting.specs(N_PES) {
         spec.timeout = timeout;
-        spec.job_id = "wires".into();
         spec.secret = secret.then(|| Secret::new("shared and safe").unwrap());
         if spec.my_pe == 1 {
             spec.rendezvous = proxy.address();

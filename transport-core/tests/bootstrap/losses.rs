@@ -163,12 +163,14 @@ fn a_callback_that_panics_harms_nobody() {
 
 /// What the process of the next test runs: joins as PE 1 and waits for what never comes.
 const CHILD_ADDRESS: &str = "BOOTSTRAP_TEST_CHILD_ADDRESS";
+const CHILD_JOB_ID: &str = "BOOTSTRAP_TEST_CHILD_JOB_ID";
 
 #[test]
 fn child_that_waits_to_be_killed() {
     let Ok(address) = std::env::var(CHILD_ADDRESS) else { return };
     let mut spec = transport_core::bootstrap::JoinSpec::new(1, 3, address.parse().unwrap());
     (spec.timeout, spec.backend) = (PATIENCE, "test".into());
+    spec.job_id = std::env::var(CHILD_JOB_ID).unwrap();
     let pe = block_on(Bootstrap::join(spec)).unwrap();
     drop(block_on(pe.barrier()));
 }
@@ -180,6 +182,7 @@ fn a_process_killed_by_force() {
     let mut child = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "losses::child_that_waits_to_be_killed", "--nocapture"])
         .env(CHILD_ADDRESS, meeting.address.to_string())
+        .env(CHILD_JOB_ID, &meeting.job_id)
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();

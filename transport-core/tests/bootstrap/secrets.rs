@@ -65,7 +65,7 @@ fn another_job() {
     refused_then_right(
         None,
         |spec| spec.job_id = "other".into(),
-        &["serves job \"\"", "job \"other\"", "SHMEM_JOB_ID"],
+        &["serves job \"job-", "job \"other\"", "SHMEM_JOB_ID"],
     );
 }
 

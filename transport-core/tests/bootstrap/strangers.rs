@@ -88,7 +88,7 @@ fn a_pe_number_beyond_the_job_ends_it() {
         n_pes: 2,
         heap_size: 1 << 30,
         timeout: Duration::MAX,
-        job_id: String::new(),
+        job_id: meeting.job_id,
         backend: "test".into(),
     };
     let join = ToServer::Join { details, proof: None };
@@ -109,7 +109,7 @@ fn a_member_that_talks_nonsense_is_lost() {
         n_pes: 2,
         heap_size: 1 << 30,
         timeout: PATIENCE,
-        job_id: String::new(),
+        job_id: meeting.job_id,
         backend: "test".into(),
     };
     stream.write_all(&ToServer::Join { details, proof: None }.encode().unwrap()).unwrap();

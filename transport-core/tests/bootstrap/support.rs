@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, JoinHandle, Thread};
@@ -45,21 +46,29 @@ pub(crate) fn listener() -> (TcpListener, RendezvousAddress) {
 }
 
 /// Where the PEs of a test meet; PE 0's spec takes the listener, so no other test can have the port.
+///
+/// The job has an id of its own all the same: once PE 0 has ended its port is free, and who still knocks there, because PE 0
+/// died before it came, would join the next test that is given the port.
 pub(crate) struct Meeting {
     listener: Option<TcpListener>,
     pub(crate) address: RendezvousAddress,
+    pub(crate) job_id: String,
 }
 
 impl Meeting {
     pub(crate) fn new() -> Self {
+        static MEETINGS: AtomicU32 = AtomicU32::new(0);
         let (listener, address) = listener();
-        Self { listener: Some(listener), address }
+        // All ids are as long, so that jobs that are alike carry the same number of bytes.
+        let job_id = format!("job-{:08}", MEETINGS.fetch_add(1, Ordering::Relaxed));
+        Self { listener: Some(listener), address, job_id }
     }
 
     pub(crate) fn spec(&mut self, my_pe: usize, n_pes: usize) -> JoinSpec {
         let mut spec = JoinSpec::new(my_pe, n_pes, self.address.clone());
         spec.timeout = PATIENCE;
         spec.backend = "test".into();
+        spec.job_id.clone_from(&self.job_id);
         if my_pe == 0 {
             spec.listener = self.listener.take();
         }
