@@ -1,5 +1,7 @@
 //! Memory that others may write while we look at it.
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod copy_x86_64;
 mod mapping;
 #[cfg(shmem_loom)]
 mod modelled;

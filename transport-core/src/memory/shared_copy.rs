@@ -6,14 +6,12 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use super::copy_x86_64 as x86_64;
+
 /// From here on vector registers beat a loop over words.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-const VECTOR_COPY_FROM: usize = 64;
-/// From here on the string instruction does as well as anything else. Measured on a Zen 4 between buffers in the nearest cache: 256
-/// bytes by vectors take 3 ns, by the string instruction 10; 1 KiB 11 and 15; 2 KiB 22 and 18. Stores past the caches (`movntps`)
-/// took longer at every size, up to twice as long at 64 MiB, so there are none.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-const STRING_COPY_FROM: usize = 1280;
+const VECTOR_COPY_FROM: usize = x86_64::SHORTEST;
 
 /// Copies `len` bytes from `src` to `dst`. If the ranges overlap without being equal, which bytes end where is not defined.
 ///
@@ -63,78 +61,13 @@ unsafe fn copy<const SRC: bool>(dst: *mut u8, src: *const u8, len: usize) {
         return;
     }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if (VECTOR_COPY_FROM..STRING_COPY_FROM).contains(&len) {
+    if len >= VECTOR_COPY_FROM {
         // SAFETY: `len` is at least 64; else the caller's promise, passed on.
-        unsafe { copy_by_vectors(dst, src, len) };
-        return;
-    }
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if len >= STRING_COPY_FROM {
-        // SAFETY: the instruction reads and writes just the `len` bytes that the caller vouches for; the
-        // direction flag is clear by the ABI. Being assembly, its accesses are the machine's own, for which
-        // a concurrent access is no undefined behaviour.
-        unsafe {
-            std::arch::asm!(
-                "rep movsb",
-                inout("rcx") len => _,
-                inout("rdi") dst => _,
-                inout("rsi") src => _,
-                options(nostack, preserves_flags)
-            );
-        }
+        unsafe { x86_64::copy(dst, src, len, std::arch::is_x86_feature_detected!("avx")) };
         return;
     }
     // SAFETY: the caller's promise, passed on.
     unsafe { copy_by_words::<SRC>(dst, src, len) };
-}
-
-/// In steps of 64 bytes; the last is back to back with the end, and may write bytes again that the one before wrote.
-///
-/// # Safety
-///
-/// As [`copy_shared`]; `len` is at least 64.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-unsafe fn copy_by_vectors(dst: *mut u8, src: *const u8, len: usize) {
-    // SAFETY: each step reads and writes 64 bytes: the loop from the start while that is below the last 64, then the last 64, so
-    // all is within `len`. Being assembly, its accesses are the machine's own, for which a concurrent access is no undefined
-    // behaviour. The registers of vectors are those that every x86-64 has.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            "cmp {src}, {last_src}",
-            "jae 3f",
-            "movups {a}, [{src}]",
-            "movups {b}, [{src} + 16]",
-            "movups {c}, [{src} + 32]",
-            "movups {d}, [{src} + 48]",
-            "movups [{dst}], {a}",
-            "movups [{dst} + 16], {b}",
-            "movups [{dst} + 32], {c}",
-            "movups [{dst} + 48], {d}",
-            "add {src}, 64",
-            "add {dst}, 64",
-            "jmp 2b",
-            "3:",
-            "movups {a}, [{last_src}]",
-            "movups {b}, [{last_src} + 16]",
-            "movups {c}, [{last_src} + 32]",
-            "movups {d}, [{last_src} + 48]",
-            "movups [{last_dst}], {a}",
-            "movups [{last_dst} + 16], {b}",
-            "movups [{last_dst} + 32], {c}",
-            "movups [{last_dst} + 48], {d}",
-            src = inout(reg) src => _,
-            dst = inout(reg) dst => _,
-            last_src = in(reg) src.wrapping_add(len - 64),
-            last_dst = in(reg) dst.wrapping_add(len - 64),
-            a = out(xmm_reg) _,
-            b = out(xmm_reg) _,
-            c = out(xmm_reg) _,
-            d = out(xmm_reg) _,
-            options(nostack)
-        );
-    }
 }
 
 /// # Safety
