@@ -213,6 +213,12 @@ impl Transport for Roce {
         self.engine.put(put)
     }
 
+    /// No byte is written in pieces, and all of them go as one message.
+    #[inline]
+    fn post_put_marked(&self, put: Transfer) -> Result<()> {
+        self.engine.put(put)
+    }
+
     fn post_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
         self.engine.put_bytes(dst, &data)
     }

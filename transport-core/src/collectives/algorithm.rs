@@ -24,6 +24,9 @@ pub enum AllGatherAlgorithm {
     /// that peer copies it out. So it needs no barrier: one message time. Slots of successive epochs are apart, because who has
     /// everybody's part may be in the next AllGather before the others have copied.
     Eager,
+    /// As eager, for still smaller parts and networks: each byte that is sent carries a mark by which it is known to have come, so
+    /// that there is no flag, and one message where there are two.
+    Marked,
     /// Barrier, then a put with a signal to every peer; a PE is done when all signals have come, without a second barrier.
     Direct,
     /// Each PE says where its part is, and everybody gets it from there; another signal says that it has been read. On shared
@@ -38,10 +41,11 @@ pub enum AllGatherAlgorithm {
 
 impl AllGatherAlgorithm {
     /// Each of them with its name.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 8] = [
         (Self::Auto, "auto"),
         (Self::Textbook, "textbook"),
         (Self::Eager, "eager"),
+        (Self::Marked, "marked"),
         (Self::Direct, "direct"),
         (Self::Pull, "pull"),
         (Self::Ring, "ring"),
@@ -64,11 +68,13 @@ impl AllGatherAlgorithm {
     pub(super) fn resolved(self, job: &Job<'_>, len: u64) -> Self {
         let fits = |algorithm| match algorithm {
             Self::Eager => len <= job.staging.eager_room(),
+            Self::Marked => len <= job.staging.marked_room(),
             Self::Bruck => len <= job.staging.bruck_room(),
             _ => true,
         };
         let wanted = if self == Self::Auto { job.choose(len) } else { self };
-        if fits(wanted) { wanted } else { Self::Direct }
+        let instead = if wanted == Self::Marked { [wanted, Self::Eager] } else { [wanted, Self::Direct] };
+        instead.into_iter().find(|&algorithm| fits(algorithm)).unwrap_or(Self::Direct)
     }
 }
 

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 
 use super::algorithm::{AllGatherAlgorithm, Job};
-use super::{bruck, direct, eager, pull, ring, textbook};
+use super::{bruck, direct, eager, marked, pull, ring, textbook};
 use crate::error::{Error, Result};
 use crate::heap::{self, SymSlice};
 use crate::transport::Transport;
@@ -110,21 +110,25 @@ impl AllGather {
     /// Whether it can be started when `first` was, and finished when `first` is: the same as one after the other.
     #[inline]
     pub(crate) fn may_start_during(&self, first: &Self) -> bool {
-        let eager = |plan: &Self| plan.algorithm == AllGatherAlgorithm::Eager;
+        let eager =
+            |plan: &Self| matches!(plan.algorithm, AllGatherAlgorithm::Eager | AllGatherAlgorithm::Marked);
         // Its source is read at the start. All else happens when `first` is done.
         let (a, b) = (first.dst, self.src);
         let apart = a.offset() + a.byte_len() <= b.offset() || b.offset() + b.byte_len() <= a.offset();
         eager(first) && eager(self) && apart
     }
 
-    /// Begins an eager one; see [`eager::start`].
+    /// Begins an eager one, by flags or by marks.
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run).
     #[inline]
-    pub(crate) fn start<'a, X: Transport + ?Sized>(&self, transport: &'a X) -> Result<eager::Started<'a, X>> {
-        eager::start(transport, self)
+    pub(crate) fn start<'a, X: Transport + ?Sized>(&self, transport: &'a X) -> Result<Started<'a, X>> {
+        match self.algorithm {
+            AllGatherAlgorithm::Marked => marked::start(transport, self).map(Started::ByMarks),
+            _ => eager::start(transport, self).map(Started::ByFlags),
+        }
     }
 
     /// Collective: does it. When it returns, `dst` of this PE is complete, and its `src` may be changed.
@@ -141,9 +145,27 @@ impl AllGather {
             AllGatherAlgorithm::Auto | AllGatherAlgorithm::Direct => direct::run(transport, self).await,
             AllGatherAlgorithm::Textbook => textbook::run(transport, self).await,
             AllGatherAlgorithm::Eager => eager::start(transport, self)?.finish().await,
+            AllGatherAlgorithm::Marked => marked::start(transport, self)?.finish().await,
             AllGatherAlgorithm::Pull => pull::run(transport, self).await,
             AllGatherAlgorithm::Ring => ring::run(transport, self).await,
             AllGatherAlgorithm::Bruck => bruck::run(transport, self).await,
+        }
+    }
+}
+
+/// An eager AllGather that is on its way. No more than two may be, and they end in the order of their starts.
+pub(crate) enum Started<'a, X: ?Sized> {
+    ByFlags(eager::Started<'a, X>),
+    ByMarks(marked::Started<'a, X>),
+}
+
+impl<X: Transport + ?Sized> Started<'_, X> {
+    /// Takes everybody's part.
+    #[inline]
+    pub(crate) async fn finish(self) -> Result<()> {
+        match self {
+            Self::ByFlags(started) => started.finish().await,
+            Self::ByMarks(started) => started.finish().await,
         }
     }
 }

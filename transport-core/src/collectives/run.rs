@@ -1,6 +1,7 @@
 //! One run of an AllGather: what all algorithms do alike.
 
 use super::all_gather::{AllGather, OP};
+use super::marks;
 use crate::error::{Error, Result};
 use crate::heap::{PeerWord, Staging, SymHeap};
 use crate::transport::{Cmp, SignalOp, Steps, Transfer, Transport, Word, capturing};
@@ -116,7 +117,7 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
     /// Waits until `word` of this PE, which `from` sets, is at least `value`.
     #[inline]
     pub(super) async fn wait(&self, from: usize, word: u64, value: u64) -> Result<()> {
-        self.wait_or(word, value, || vec![from]).await
+        self.wait_or(word, (Cmp::Ge, value), || vec![from]).await.map(drop)
     }
 
     /// As [`wait`](Self::wait), on one of the words that each peer has here. At the deadline the error names all whose word is
@@ -130,14 +131,40 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
     ) -> Result<()> {
         let region = self.heap().region();
         let late = || self.targets().filter(|&pe| region.load(word_of(pe)) < value).collect();
-        self.wait_or(word_of(from), value, late).await
+        self.wait_or(word_of(from), (Cmp::Ge, value), late).await.map(drop)
+    }
+
+    /// Waits until all bytes have come of the word `at` bytes behind the start of the slot that `from` writes, and answers it. At
+    /// the deadline the error names all of whose word something is missing.
+    #[inline]
+    pub(super) async fn wait_whole(
+        &self,
+        from: usize,
+        at: u64,
+        slot_of: impl Fn(usize) -> u64 + Send + Sync,
+    ) -> Result<u64> {
+        let word = slot_of(from) + at;
+        let mut found = self.heap().load_word(word);
+        // Whatever comes changes it, until nothing is missing.
+        while !marks::is_whole(found) {
+            let region = self.heap().region();
+            let late =
+                || self.targets().filter(|&pe| !marks::is_whole(region.load(slot_of(pe) + at))).collect();
+            found = self.wait_or(word, (Cmp::Ne, found), late).await?;
+        }
+        Ok(found)
     }
 
     /// Waits for `word`; at the deadline those that `late` says are missing.
     #[inline]
-    async fn wait_or(&self, word: u64, value: u64, late: impl Fn() -> Vec<usize> + Send) -> Result<()> {
-        match self.transport.wait_signal(Word::at(word, self.my_pe), Cmp::Ge, value).await {
-            Ok(_) => Ok(()),
+    async fn wait_or(
+        &self,
+        word: u64,
+        (cmp, value): (Cmp, u64),
+        late: impl Fn() -> Vec<usize> + Send,
+    ) -> Result<u64> {
+        match self.transport.wait_signal(Word::at(word, self.my_pe), cmp, value).await {
+            Ok(found) => Ok(found),
             Err(Error::SignalTimeout { after, .. }) => {
                 let missing = late().into_iter().collect();
                 Err(Error::Timeout { op: OP, my_pe: self.my_pe, after, missing })

@@ -177,20 +177,48 @@ impl SymHeap {
     /// Sets a word of the staging.
     #[track_caller]
     pub(crate) fn write_word(&self, offset: u64, value: u64) {
-        self.region.write(offset, &value.to_ne_bytes());
-        if let Some(observer) = &self.observer {
-            observer.written(offset, 8, Location::caller());
+        self.write_bytes(offset, &value.to_ne_bytes());
+    }
+
+    /// Writes bytes of this PE's part, which are in it.
+    #[track_caller]
+    pub(crate) fn write_bytes(&self, offset: u64, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
         }
+        self.region.write(offset, bytes);
+        if let Some(observer) = &self.observer {
+            observer.written(offset, bytes.len() as u64, Location::caller());
+        }
+    }
+
+    /// Copies bytes of this PE's part, which are in it.
+    #[track_caller]
+    pub(crate) fn read_bytes(&self, offset: u64, bytes: &mut [u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.region.read(offset, bytes);
+        if let Some(observer) = &self.observer {
+            observer.read(offset, bytes.len() as u64, Location::caller());
+        }
+    }
+
+    /// Reads a word of the staging with acquire order, as one that waits for it.
+    #[track_caller]
+    pub(crate) fn load_word(&self, offset: u64) -> u64 {
+        let word = self.region.load(offset);
+        if let Some(observer) = &self.observer {
+            observer.loaded(offset, Location::caller());
+        }
+        word
     }
 
     /// Reads a word of the staging, which a peer has put as data.
     #[track_caller]
     pub(crate) fn read_word(&self, offset: u64) -> u64 {
         let mut bytes = [0; 8];
-        self.region.read(offset, &mut bytes);
-        if let Some(observer) = &self.observer {
-            observer.read(offset, 8, Location::caller());
-        }
+        self.read_bytes(offset, &mut bytes);
         u64::from_ne_bytes(bytes)
     }
 

@@ -13,6 +13,10 @@ const SLOT_DATA: u64 = 8 << 10;
 const SLOTS_OF_EPOCH: u64 = 16 * (SLOT_DATA + LINE);
 /// Blocks of a Bruck of one epoch.
 const BLOCKS_OF_EPOCH: u64 = 256 << 10;
+/// The most words of a slot of marked bytes.
+const MARKED_SLOT: u64 = 8 * crate::collectives::MOST_MARKED_WORDS as u64;
+/// The most that the slots of marked bytes of all PEs of one epoch have.
+const MARKED_SLOTS_OF_EPOCH: u64 = 32 << 10;
 /// As many rounds as a `u32` of PEs can need.
 const ROUNDS: u64 = 32;
 /// Data up to here travels in the line of its flag.
@@ -74,6 +78,7 @@ pub(crate) struct Staging {
     pub(crate) ring: Epoch,
     pub(crate) ring_pieces: Epoch,
     pub(crate) bruck: Epoch,
+    pub(crate) marked: Epoch,
 }
 
 /// Where the data of a PE is for one eager AllGather, and the flag that tells of it.
@@ -86,21 +91,28 @@ pub(crate) struct Slot {
 impl Staging {
     /// Bytes that it takes.
     pub(super) fn len(n_pes: u64) -> u64 {
-        let slots = n_pes.saturating_mul(Self::slot_len(n_pes)).saturating_mul(EAGER_EPOCHS);
+        let slot = Self::slot_len(n_pes) + Self::marked_slot_len(n_pes);
+        let slots = n_pes.saturating_mul(slot).saturating_mul(EAGER_EPOCHS);
         let lines = n_pes.saturating_add(BRUCK_EPOCHS * ROUNDS).saturating_mul(LINE);
         lines.saturating_add(BRUCK_EPOCHS * BLOCKS_OF_EPOCH).saturating_add(slots)
     }
 
     /// From `start` on, a multiple of a line.
     pub(super) fn new(start: u64, n_pes: u64) -> Self {
-        let [eager, direct, pull, ring, ring_pieces, bruck] = std::array::from_fn(|_| Epoch::default());
+        let [eager, direct, pull, ring, ring_pieces, bruck, marked] =
+            std::array::from_fn(|_| Epoch::default());
         let slot = Self::slot_len(n_pes);
-        Self { start, n_pes, slot, eager, direct, pull, ring, ring_pieces, bruck }
+        Self { start, n_pes, slot, eager, direct, pull, ring, ring_pieces, bruck, marked }
     }
 
     fn slot_len(n_pes: u64) -> u64 {
         let each = SLOTS_OF_EPOCH / n_pes.max(1) / LINE * LINE;
         each.clamp(LINE, SLOT_DATA + LINE)
+    }
+
+    /// Nothing where PEs are so many that none would have a line.
+    fn marked_slot_len(n_pes: u64) -> u64 {
+        (MARKED_SLOTS_OF_EPOCH / n_pes.max(1) / LINE * LINE).min(MARKED_SLOT)
     }
 
     /// A word that PE `from` writes.
@@ -136,6 +148,19 @@ impl Staging {
         Slot { flag, data: flag + if len <= BESIDE_FLAG { 8 } else { LINE } }
     }
 
+    /// Where the marked bytes of PE `from` arrive. On `from` itself it is where they are sent from.
+    #[inline]
+    pub(crate) fn marked_slot(&self, epoch: u64, from: usize) -> u64 {
+        let slots = self.eager_slot(0, 0, 0).flag + EAGER_EPOCHS * self.n_pes * self.slot;
+        slots + (epoch % EAGER_EPOCHS * self.n_pes + from as u64) * Self::marked_slot_len(self.n_pes)
+    }
+
+    /// The most bytes a PE that an AllGather by marked bytes has room for.
+    #[inline]
+    pub(crate) fn marked_room(&self) -> u64 {
+        Self::marked_slot_len(self.n_pes) / 8 * 7
+    }
+
     /// The most bytes a PE that an eager AllGather has room for.
     #[inline]
     pub(crate) fn eager_room(&self) -> u64 {
@@ -162,6 +187,10 @@ mod tests {
                     assert_eq!(slot.flag, flags, "a flag stays where it is, whatever the size");
                     assert!(slot.data >= slot.flag + 8);
                     places.push((slot.flag, slot.data + room - slot.flag));
+                    if staging.marked_room() > 0 {
+                        let len = 8 * staging.marked_room().div_ceil(7);
+                        places.push((staging.marked_slot(epoch, from as usize), len));
+                    }
                 }
             }
             for epoch in 0..BRUCK_EPOCHS {

@@ -26,6 +26,8 @@ pub trait DynTransport: Send + Sync + 'static {
     fn dyn_reads_source_at_post(&self, len: u64) -> bool;
     /// See [`Transport::post_put`].
     fn dyn_put(&self, put: Transfer) -> Result<()>;
+    /// See [`Transport::post_put_marked`].
+    fn dyn_put_marked(&self, put: Transfer) -> Result<()>;
     /// See [`Transport::post_put_bytes`].
     fn dyn_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()>;
     /// See [`Transport::post_get`].
@@ -65,6 +67,9 @@ impl<T: Transport> DynTransport for T {
     }
     fn dyn_put(&self, put: Transfer) -> Result<()> {
         self.post_put(put)
+    }
+    fn dyn_put_marked(&self, put: Transfer) -> Result<()> {
+        self.post_put_marked(put)
     }
     fn dyn_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
         self.post_put_bytes(dst, data)
@@ -143,6 +148,9 @@ impl Transport for AnyTransport {
     }
     fn post_put(&self, put: Transfer) -> Result<()> {
         self.0.dyn_put(put)
+    }
+    fn post_put_marked(&self, put: Transfer) -> Result<()> {
+        self.0.dyn_put_marked(put)
     }
     fn post_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
         self.0.dyn_put_bytes(dst, data)

@@ -344,6 +344,20 @@ pub trait Transport: Send + Sync + 'static {
     #[track_caller]
     fn post_put(&self, put: Transfer) -> Result<()>;
 
+    /// Backend: begins a put of whole words of bytes that are not 0, to places that are: who waits there sees by that which have
+    /// come. Bytes land in any order, each in one step, and wake who waits for their word. What comes with the trait sends each
+    /// word as a signal; a backend that reaches its peers over a network can send all as one put.
+    ///
+    /// # Errors
+    ///
+    /// Only if nothing was sent.
+    #[track_caller]
+    fn post_put_marked(&self, put: Transfer) -> Result<()> {
+        put.words().try_for_each(|(from, to)| {
+            self.post_put_signal(None, to, SignalOp::Set(self.heap().region().load(from)))
+        })
+    }
+
     /// Backend: begins a put of bytes that it keeps until done.
     ///
     /// # Errors

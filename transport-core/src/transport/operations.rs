@@ -19,6 +19,13 @@ impl Transfer {
         (len > 0).then(|| Self { local: at(local), remote: at(remote), pe })
     }
 
+    /// Of whole words: where each is on this PE, in bytes from the start of its heap, and which it is on the other.
+    #[inline]
+    pub fn words(&self) -> impl Iterator<Item = (u64, Word)> + use<> {
+        let (local, remote, pe) = (self.local.offset(), self.remote.offset(), self.pe);
+        (0..self.local.len() / 8).map(move |word| (local + 8 * word, Word::at(remote + 8 * word, pe)))
+    }
+
     /// The range of this PE's heap.
     #[must_use]
     #[inline]

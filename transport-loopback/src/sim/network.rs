@@ -53,6 +53,17 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
+    /// Which bytes of a word are first, when a put of words that message `number` of `pe` begins is torn: a mask.
+    pub(crate) fn some_bytes(self, pe: u32, number: u64) -> u64 {
+        match self {
+            Self::Apart => 0xFFFF_FFFF,
+            Self::Random(seed) => {
+                let bytes = Random::new(seed ^ Random::new(!number ^ (u64::from(pe) << 40)).next()).next();
+                (0..8).filter(|byte| bytes >> byte & 1 == 1).map(|byte| 0xFF << (8 * byte)).sum()
+            }
+        }
+    }
+
     /// How message `number` of `pe`, of `len` bytes, goes: the ends of its pieces, how many there are, and when it reads.
     pub(crate) fn of(
         self,

@@ -87,6 +87,25 @@ impl World {
         self.launch(pe, to, Some(number), kind, from.len())
     }
 
+    /// Words that are 0 at `put.pe()`, byte by byte in any order: the words of a put are signals to whoever waits for them, and each
+    /// is torn into two that add what is theirs.
+    pub(super) fn post_put_marked(&mut self, pe: usize, put: Transfer, place: Place) {
+        if self.timed.is_some() {
+            self.post_put(pe, put, place);
+            return;
+        }
+        for (from, to) in put.words() {
+            let word = self.pes[pe].memory.load(from);
+            let first =
+                if self.network.torn { self.plan.some_bytes(pe as u32, self.pes[pe].sent) } else { !0 };
+            for part in [word & first, word & !first] {
+                if part != 0 {
+                    self.post_put_signal(pe, None, to, SignalOp::Add(part), place);
+                }
+            }
+        }
+    }
+
     pub(super) fn post_put_bytes(&mut self, pe: usize, dst: Remote, data: Bytes, place: Place) {
         if self.closed {
             return;

@@ -35,6 +35,12 @@ impl Transport for SimPe {
     }
 
     #[track_caller]
+    fn post_put_marked(&self, put: Transfer) -> Result<()> {
+        self.world().post_put_marked(self.pe(), put, Location::caller());
+        Ok(())
+    }
+
+    #[track_caller]
     fn post_put_bytes(&self, dst: Remote, data: Bytes) -> Result<()> {
         self.world().post_put_bytes(self.pe(), dst, data, Location::caller());
         Ok(())

@@ -125,7 +125,7 @@ impl Caught<'_> {
         let Mutant { fault, ends, races, .. } = *self.mutant;
         let caught: Vec<_> = self.outcome.iter().flatten().collect();
         let survives = caught.is_empty().then(|| format!("{fault}: it survives"));
-        let other = caught.iter().find(|catch| catch.ends != ends);
+        let other = caught.iter().find(|catch| !ends.covers(catch.ends));
         let other = other.map(|catch| format!("{fault}: not {}, but {}", ends.text(), catch.story));
         let race =
             (races && self.race().is_none()).then(|| format!("{fault}: the race detector says nothing"));

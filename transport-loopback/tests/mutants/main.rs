@@ -14,6 +14,7 @@ mod graph;
 mod job;
 mod judge;
 mod lock;
+mod marked;
 mod protocol;
 mod ring;
 mod table;
@@ -29,6 +30,7 @@ fn protocols() -> Vec<Protocol> {
         gather::protocols(),
         ring::protocols(),
         eager::protocols(),
+        marked::protocols(),
         barriers::protocols(),
         counting::protocols(),
         flags::protocols(),

@@ -108,6 +108,12 @@ where
         self.with(fault, mutation, Ends::Stuck, false)
     }
 
+    /// A fault by which what was sent is written over: before it was taken, so that PEs are stuck, or by what they then take for
+    /// it. The race detector shows it too.
+    pub(crate) fn racy_or_stuck(self, fault: &'static str, mutation: M) -> Self {
+        self.with(fault, mutation, Ends::WrongDataOrStuck, true)
+    }
+
     /// A fault that is told as an error.
     pub(crate) fn error(self, fault: &'static str, mutation: M) -> Self {
         self.with(fault, mutation, Ends::Error, false)
@@ -131,6 +137,8 @@ pub(crate) enum Ends {
     WrongData,
     /// PEs wait for ever.
     Stuck,
+    /// The one or the other; what one schedule comes to is never this.
+    WrongDataOrStuck,
     /// A PE was told of an error.
     Error,
     /// The race detector has ended it.
@@ -150,10 +158,16 @@ impl Ends {
         }
     }
 
+    /// Whether a schedule that ended as `one` ended so.
+    pub(crate) fn covers(self, one: Self) -> bool {
+        self == one || self == Self::WrongDataOrStuck && matches!(one, Self::WrongData | Self::Stuck)
+    }
+
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::WrongData => "wrong data",
             Self::Stuck => "stuck",
+            Self::WrongDataOrStuck => "wrong data or stuck",
             Self::Error => "an error",
             Self::Race => "race",
             Self::Endless => "no end",

@@ -27,9 +27,10 @@ fn algorithms() -> impl Iterator<Item = AllGatherAlgorithm> {
 fn an_all_gather_of_two_pes_is_right() {
     for algorithm in algorithms() {
         let explored = Sim::new(2).explore(ALL, move |pe| async move {
-            let (src, dst) = (pe.calloc::<u64>(1).await?, pe.calloc::<u64>(2).await?);
+            // So small that its marked bytes are one word: two have millions of orders.
+            let (src, dst) = (pe.calloc::<u32>(1).await?, pe.calloc::<u32>(2).await?);
             pe.begin().await;
-            pe.heap().write(src, &[10 + pe.my_pe() as u64])?;
+            pe.heap().write(src, &[10 + pe.my_pe() as u32])?;
             all_gather(&pe, dst, src, algorithm).await?;
             assert_eq!(pe.heap().read_vec(dst)?, [10, 11]);
             // The source is free, and nobody comes after this.
