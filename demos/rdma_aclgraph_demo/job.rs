@@ -35,13 +35,8 @@ impl Job for Plan {
 
     fn run<X: Transport>(self, transport: X) -> Self::Output {
         let transport = Arc::new(transport);
-        let worked = self.work(&transport);
-        let ended =
-            worked.and_then(|()| wait::block_on(transport.finalize()).map_err(|error| error.to_string()));
-        ended.map_err(|message| {
-            // The others need not wait for this PE; what it says first is why. It is said here, since a NIC in trouble may keep
-            // its queue pairs, and so the end of this process, for seconds.
-            transport.abort(&message);
+        self.whole(&transport, &mut stdout()).map_err(|message| {
+            // It is said here, since a NIC in trouble may keep its queue pairs, and so the end of this process, for seconds.
             let _ = writeln!(stderr(), "{}: {message}", self.program);
             Failed
         })
@@ -49,18 +44,28 @@ impl Job for Plan {
 }
 
 impl Plan {
-    /// The rounds; `Err` says what went wrong, and wrong results are an error too.
-    fn work<X: Transport>(&self, transport: &Arc<X>) -> Result<(), String> {
+    /// All of the job, from the first call of `transport` to its last; `out` gets what it says. `Err` says what went wrong, and
+    /// then the others know of it.
+    pub(crate) fn whole<X: Transport>(&self, transport: &Arc<X>, out: &mut impl Write) -> Result<(), String> {
+        let worked = self.work(transport, out);
+        let ended =
+            worked.and_then(|()| wait::block_on(transport.finalize()).map_err(|error| error.to_string()));
+        // The others need not wait for this PE; what it says first is why.
+        ended.inspect_err(|message| transport.abort(message))
+    }
+
+    /// The rounds; wrong results are an error too.
+    fn work<X: Transport>(&self, transport: &Arc<X>, out: &mut impl Write) -> Result<(), String> {
         self.check_started_alike(&**transport)?;
         let mut buffers = Buffers::new(&**transport, self.elements).map_err(|error| error.to_string())?;
         let (pe, n_pes, backend) = (transport.my_pe(), transport.n_pes(), transport.backend());
-        say(&format!("relative pe={pe} of {n_pes}: device {}, backend {backend}", self.device))?;
+        say(out, &format!("relative pe={pe} of {n_pes}: device {}, backend {backend}", self.device))?;
 
-        let wrong = buffers.rounds(transport, self)?;
+        let wrong = buffers.rounds(transport, self, out)?;
         if wrong > 0 {
             return Err(format!("{wrong} of {} rounds gave a wrong result", self.loops));
         }
-        say(&format!("check transport result success, relative pe={pe}"))
+        say(out, &format!("check transport result success, relative pe={pe}"))
     }
 
     /// PEs that do not do the same rounds of the same size would wait for each other in the wrong places.
@@ -136,7 +141,12 @@ impl Buffers {
     }
 
     /// Captures in the first round, launches in all, checks after each. Answers how many rounds gave a wrong result.
-    fn rounds<X: Transport>(&mut self, transport: &Arc<X>, plan: &Plan) -> Result<u64, String> {
+    fn rounds<X: Transport>(
+        &mut self,
+        transport: &Arc<X>,
+        plan: &Plan,
+        out: &mut impl Write,
+    ) -> Result<u64, String> {
         let failed = |error: GraphError| error.to_string();
         let stream = Stream::create(Arc::clone(transport)).map_err(failed)?;
         let mut captured = None;
@@ -157,7 +167,7 @@ impl Buffers {
                 .and_then(|()| stream.synchronize())
                 .and_then(|()| self.y_host.read(&mut self.y))
                 .map_err(failed)?;
-            wrong += u64::from(!self.check(transport.my_pe(), round));
+            wrong += u64::from(!self.check(transport.my_pe(), round, out));
         }
         drawn.map(|()| wrong)
     }
@@ -178,16 +188,17 @@ impl Buffers {
     }
 
     /// Whether the round's result is right; the first wrong element of each PE's part is shown.
-    fn check(&self, my_pe: usize, round: u64) -> bool {
+    fn check(&self, my_pe: usize, round: u64, out: &mut impl Write) -> bool {
         let mut right = true;
         for (pe, part) in self.y.chunks(self.elements.max(1)).enumerate() {
             let expected = first_value(pe).wrapping_mul(3_i32.wrapping_add(round as i32));
             if let Some((j, actual)) = part.iter().enumerate().find(|&(_, actual)| *actual != expected) {
                 right = false;
                 let idx = self.elements * pe + j;
-                let _ = say(&format!(
+                let line = format!(
                     "ERROR loop: {round}, pe: {my_pe}, pe_id: {pe}, idx: {idx}, actual: {actual} != expected: {expected}"
-                ));
+                );
+                let _ = say(out, &line);
             }
         }
         right
@@ -203,6 +214,6 @@ fn draw(graph: &Graph, file: &Path) -> Result<(), String> {
     std::fs::write(file, graph.to_dot()).map_err(|error| format!("--dot {}: {error}", file.display()))
 }
 
-fn say(line: &str) -> Result<(), String> {
-    writeln!(stdout(), "{line}").map_err(|error| format!("standard output: {error}"))
+fn say(out: &mut impl Write, line: &str) -> Result<(), String> {
+    writeln!(out, "{line}").map_err(|error| format!("standard output: {error}"))
 }

@@ -1,6 +1,8 @@
 //! The reference job: `add -> allGather -> allGather -> add`, captured once, replayed, checked.
 
 mod arguments;
+#[cfg(all(test, feature = "loopback"))]
+mod faults;
 mod job;
 
 use std::io::{Write, stderr, stdout};

@@ -1,5 +1,7 @@
 //! Which allocations are live, readable by every put without a lock.
 
+use std::sync::OnceLock;
+
 use crate::sync::atomic::{AtomicU32, Ordering};
 
 /// Names one allocation for ever: a place in the table and the generation that it held then.
@@ -12,10 +14,15 @@ pub(crate) struct AllocKey {
 /// The place of the system area, which is live from the start.
 const SYSTEM_SLOT: u32 = 0;
 
+/// Slots that are there from the start: most jobs need no more, and a simulation has thousands of tables.
+const NEAR: usize = if cfg!(shmem_loom) { 4 } else { 64 };
+
 /// A table of generations. A slot holds 0 when free, or else the generation of its allocation.
 #[derive(Debug)]
 pub(super) struct LiveTable {
-    slots: Box<[AtomicU32]>,
+    near: [AtomicU32; NEAR],
+    /// The slots behind those, since the first of them was used.
+    far: OnceLock<Box<[AtomicU32]>>,
     system: AllocKey,
 }
 
@@ -32,15 +39,16 @@ pub(super) struct LiveWriter {
 }
 
 impl LiveTable {
-    /// As many allocations as can be live at once. The table is virtual until used.
-    pub(super) const LIMIT: usize = if cfg!(shmem_loom) { 4 } else { 1 << 16 };
+    /// As many allocations as can be live at once.
+    pub(super) const LIMIT: usize = if cfg!(shmem_loom) { NEAR } else { 1 << 16 };
 
     pub(super) fn new(seed: u32) -> (Self, LiveWriter) {
-        let slots = zeroed_atomics(Self::LIMIT);
+        let near = std::array::from_fn(|_| AtomicU32::new(0));
         let generation = seed.max(1);
-        slots[SYSTEM_SLOT as usize].store(generation, Ordering::Relaxed);
+        near[SYSTEM_SLOT as usize].store(generation, Ordering::Relaxed);
         let system = AllocKey { slot: SYSTEM_SLOT, generation };
-        (Self { slots, system }, LiveWriter { generation, fresh: SYSTEM_SLOT + 1, free: Vec::new() })
+        let table = Self { near, far: OnceLock::new(), system };
+        (table, LiveWriter { generation, fresh: SYSTEM_SLOT + 1, free: Vec::new() })
     }
 
     /// The key of the system area.
@@ -48,30 +56,40 @@ impl LiveTable {
         self.system
     }
 
+    /// A slot; none if none so far has been used there.
+    #[inline]
+    fn slot(&self, at: u32) -> Option<&AtomicU32> {
+        let at = at as usize;
+        self.near.get(at).or_else(|| self.far.get()?.get(at - NEAR))
+    }
+
     /// Whether what `key` names is live.
     #[inline]
     pub(super) fn contains(&self, key: AllocKey) -> bool {
-        self.slots.get(key.slot as usize).is_some_and(|slot| slot.load(Ordering::Relaxed) == key.generation)
+        self.slot(key.slot).is_some_and(|slot| slot.load(Ordering::Relaxed) == key.generation)
     }
 
     /// A key for a new allocation; `None` when the table is full.
     pub(super) fn insert(&self, writer: &mut LiveWriter) -> Option<AllocKey> {
-        let slot = writer.free.pop().or_else(|| {
+        let at = writer.free.pop().or_else(|| {
             let fresh = writer.fresh;
-            writer.fresh += u32::from((fresh as usize) < self.slots.len());
-            ((fresh as usize) < self.slots.len()).then_some(fresh)
+            writer.fresh += u32::from((fresh as usize) < Self::LIMIT);
+            ((fresh as usize) < Self::LIMIT).then_some(fresh)
         })?;
+        if at as usize >= NEAR {
+            self.far.get_or_init(|| zeroed_atomics(Self::LIMIT - NEAR));
+        }
         writer.generation = writer.generation.checked_add(1).unwrap_or(1);
-        self.slots[slot as usize].store(writer.generation, Ordering::Relaxed);
-        Some(AllocKey { slot, generation: writer.generation })
+        self.slot(at)?.store(writer.generation, Ordering::Relaxed);
+        Some(AllocKey { slot: at, generation: writer.generation })
     }
 
     /// Ends the allocation that `key` names; false if it was not live.
     pub(super) fn remove(&self, writer: &mut LiveWriter, key: AllocKey) -> bool {
-        if key == self.system || !self.contains(key) {
+        let Some(slot) = self.slot(key.slot).filter(|_| key != self.system && self.contains(key)) else {
             return false;
-        }
-        self.slots[key.slot as usize].store(0, Ordering::Relaxed);
+        };
+        slot.store(0, Ordering::Relaxed);
         writer.free.push(key.slot);
         true
     }
@@ -127,7 +145,20 @@ mod tests {
         assert_eq!(keys.len(), LiveTable::LIMIT - 1);
         assert!(table.insert(&mut writer).is_none());
         assert!(!table.remove(&mut writer, table.system()));
-        assert!(table.remove(&mut writer, keys[9]) && table.insert(&mut writer).is_some());
+        assert!(keys.iter().all(|key| table.contains(*key)));
+        for key in [keys[9], keys[NEAR - 2], keys[NEAR - 1], keys[LiveTable::LIMIT - 2]] {
+            assert!(table.remove(&mut writer, key) && !table.contains(key));
+            let again = table.insert(&mut writer).unwrap();
+            assert!(again.slot == key.slot && table.contains(again) && !table.contains(key));
+        }
+    }
+
+    #[test]
+    fn a_key_of_a_job_with_more_allocations_is_not_live() {
+        let (many, mut writer) = LiveTable::new(7);
+        let key = (0..2 * NEAR).map(|_| many.insert(&mut writer).unwrap()).next_back().unwrap();
+        let (few, mut writer) = LiveTable::new(7);
+        assert!(many.contains(key) && !few.contains(key) && !few.remove(&mut writer, key));
     }
 }
 

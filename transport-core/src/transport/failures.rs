@@ -9,10 +9,12 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub struct Failures {
     my_pe: usize,
+    n_pes: usize,
     /// Set after anything below was.
     any: AtomicBool,
     finalized: AtomicBool,
-    lost: Box<[OnceLock<Arc<str>>]>,
+    /// Why each is, since the first was: a job of thousands of PEs would have millions of these for nothing.
+    lost: OnceLock<Box<[OnceLock<Arc<str>>]>>,
     /// The collective that ended half way.
     half_way: OnceLock<&'static str>,
     /// Who was lost first: the others may have followed from it.
@@ -21,12 +23,12 @@ pub struct Failures {
 
 impl Failures {
     pub(super) fn new(my_pe: usize, n_pes: usize) -> Self {
-        let lost = (0..n_pes).map(|_| OnceLock::new()).collect();
         Self {
             my_pe,
+            n_pes,
             any: AtomicBool::new(false),
             finalized: AtomicBool::new(false),
-            lost,
+            lost: OnceLock::new(),
             half_way: OnceLock::new(),
             first: OnceLock::new(),
         }
@@ -35,7 +37,8 @@ impl Failures {
     /// Remembers that `pe` is gone or can no longer be reached, and why. The first cause stays. A `pe` that does not
     /// exist is ignored.
     pub fn peer_lost(&self, pe: usize, cause: impl Into<Arc<str>>) {
-        if let Some(place) = self.lost.get(pe) {
+        let lost = || self.lost.get_or_init(|| (0..self.n_pes).map(|_| OnceLock::new()).collect());
+        if let Some(place) = (pe < self.n_pes).then(lost).and_then(|lost| lost.get(pe)) {
             let cause = cause.into();
             if place.set(Arc::clone(&cause)).is_ok() {
                 tracing::info!(my_pe = self.my_pe, pe, %cause, "lost a peer");
@@ -102,14 +105,19 @@ impl Failures {
         if !self.any.load(Ordering::Acquire) {
             return Ok(());
         }
-        let is_lost = |&pe: &usize| self.lost.get(pe).is_some_and(|cause| cause.get().is_some());
+        let is_lost = |&pe: &usize| self.cause(pe).is_some();
         let first = self.first.get().copied();
-        let needed = first.into_iter().chain(0..self.lost.len()).filter(is_lost).find(|&pe| !is_done(pe));
+        let needed = first.into_iter().chain(0..self.n_pes).filter(is_lost).find(|&pe| !is_done(pe));
         match needed {
             Some(pe) => self.report(op, Some(pe)),
             None if self.is_finalized() => self.report(op, None),
             None => Ok(()),
         }
+    }
+
+    /// Why `pe` is gone, if it is.
+    fn cause(&self, pe: usize) -> Option<&Arc<str>> {
+        self.lost.get()?.get(pe)?.get()
     }
 
     #[cold]
@@ -118,7 +126,7 @@ impl Failures {
         if self.is_finalized() {
             return Err(Error::Finalized { op, my_pe });
         }
-        let lost = |pe: usize| Some((pe, self.lost.get(pe)?.get()?));
+        let lost = |pe: usize| Some((pe, self.cause(pe)?));
         match pe.or_else(|| self.first.get().copied()).and_then(lost) {
             Some((pe, cause)) => Err(Error::PeerLost { op, my_pe, pe, cause: Arc::clone(cause) }),
             None => Ok(()),

@@ -36,7 +36,7 @@ pub(crate) struct Message {
     pub(crate) waits_for_data: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Kind {
     Put { local: u64, remote: u64 },
     Bytes { data: Bytes, remote: u64 },

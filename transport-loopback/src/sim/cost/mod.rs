@@ -20,6 +20,7 @@
 
 mod flight;
 mod model;
+mod outbox;
 mod predict;
 mod processors;
 mod steps;

@@ -96,8 +96,8 @@ impl Sim {
     ///
     /// What the [`network`](Sim::network) may do besides is of no matter: messages of a pair land in order and whole, and a put
     /// reads its source when it lands, or at its post if it is complete then. Of thousands of PEs, heaps cost what is touched of
-    /// them; puts to one PE after the other,
-    /// however many wait, cost next to nothing.
+    /// them; puts to one PE after the other, with a signal each or without, and gets from them cost next to nothing, however
+    /// many wait.
     ///
     /// ```
     /// use transport_core::collectives::{AllGatherAlgorithm::Textbook, all_gather_in_place};

@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
-use super::flight::{Event, Flight, Happens, Sent, is_answered};
+use super::flight::{Event, Flight, Happens, is_answered};
 use super::model::{CostModel, ps};
+use super::outbox::{Outbox, Sent};
 use crate::sim::message::Kind;
 
 /// The times of a job. All are in picoseconds.
@@ -33,7 +34,7 @@ struct PeTime {
     /// When the last of its puts that were complete at their post is seen.
     seen_at: u64,
     /// What waits for the NIC.
-    outbox: VecDeque<Sent>,
+    outbox: Outbox,
     phase: usize,
 }
 
@@ -160,11 +161,7 @@ impl Timed {
         let pe = &mut self.pes[from];
         let sent = Sent::new(ready, to as u32, op, kind, len);
         let idle = pe.outbox.is_empty();
-        let left = match pe.outbox.back_mut() {
-            Some(last) => last.extend(sent).err(),
-            None => Some(sent),
-        };
-        pe.outbox.extend(left);
+        pe.outbox.push(sent);
         if idle {
             let time = ready.max(pe.sends_at);
             self.at(time, Happens::Depart(from as u32));
@@ -196,15 +193,11 @@ impl Timed {
             let time = nic.sends_at;
             return self.at(time, Happens::Depart(pe));
         }
-        let Some(sent) = nic.outbox.pop_front() else { return };
-        let (flight, rest) = sent.depart(pe);
-        if let Some(rest) = rest {
-            nic.outbox.push_front(rest);
-        }
+        let Some(flight) = nic.outbox.pop(pe) else { return };
         self.leave(flight);
         let nic = &self.pes[pe as usize];
-        if let Some(next) = nic.outbox.front() {
-            let time = next.ready().max(nic.sends_at);
+        if let Some(ready) = nic.outbox.ready() {
+            let time = ready.max(nic.sends_at);
             self.at(time, Happens::Depart(pe));
         }
     }

@@ -1,6 +1,5 @@
 //! What an actor of the job knows to have happened before it.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::intervals::Intervals;
@@ -31,13 +30,14 @@ struct Known {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     pes: Vec<Known>,
-    lanes: BTreeMap<Lane, Intervals>,
+    /// By lane. Clocks are copied with each signal that lands and joined with each that is seen: a list is both quickly.
+    lanes: Vec<(Lane, Intervals)>,
 }
 
 impl Clock {
     /// Knows nothing of `n_pes` PEs.
     pub(super) fn new(n_pes: usize) -> Self {
-        Self { pes: vec![Known::default(); n_pes], lanes: BTreeMap::new() }
+        Self { pes: vec![Known::default(); n_pes], lanes: Vec::new() }
     }
 
     /// The last step of `pe` that is known.
@@ -53,8 +53,13 @@ impl Clock {
     /// Whether those operations of `pe` whose numbers are in `numbers` are complete; of `lane`, if they are in one.
     pub(super) fn knows(&self, pe: usize, lane: Option<Lane>, numbers: &Range<u64>) -> bool {
         let rest = numbers.start.max(self.done(pe))..numbers.end;
-        rest.is_empty()
-            || lane.and_then(|lane| self.lanes.get(&lane)).is_some_and(|known| known.covers(&rest))
+        rest.is_empty() || lane.and_then(|lane| self.lane(lane)).is_some_and(|known| known.covers(&rest))
+    }
+
+    /// What is known one by one of a lane.
+    fn lane(&self, lane: Lane) -> Option<&Intervals> {
+        let at = self.lanes.binary_search_by_key(&lane, |(lane, _)| *lane).ok()?;
+        self.lanes.get(at).map(|(_, known)| known)
     }
 
     /// Learns of the steps of `pe` up to `step`.
@@ -77,26 +82,47 @@ impl Clock {
     /// Learns that those of a lane in `numbers` are complete.
     pub(super) fn learn(&mut self, lane: Lane, numbers: Range<u64>) {
         if numbers.end > self.done(lane.from) {
-            self.lanes.entry(lane).or_default().insert(numbers);
+            match self.lanes.binary_search_by_key(&lane, |(lane, _)| *lane) {
+                Ok(at) => self.lanes[at].1.insert(numbers),
+                Err(at) => self.lanes.insert(at, (lane, numbers.into())),
+            }
         }
     }
 
     /// Learns all that `other` knows.
     pub(super) fn join(&mut self, other: &Self) {
+        let mut more_done = false;
         for (mine, theirs) in self.pes.iter_mut().zip(&other.pes) {
             mine.step = mine.step.max(theirs.step);
+            more_done |= mine.done < theirs.done;
             mine.done = mine.done.max(theirs.done);
         }
-        for (lane, known) in &other.lanes {
-            self.lanes.entry(*lane).or_default().join(known);
+        if more_done {
+            self.tidy();
         }
-        self.tidy();
+        let mut at = 0;
+        for (lane, known) in &other.lanes {
+            let done = self.done(lane.from);
+            at += self.lanes[at..].iter().take_while(|(mine, _)| mine < lane).count();
+            match self.lanes.get_mut(at) {
+                Some((mine, ranges)) if mine == lane => {
+                    ranges.join(known);
+                    ranges.forget_below(done);
+                }
+                _ if known.end() > done => {
+                    let mut known = known.clone();
+                    known.forget_below(done);
+                    self.lanes.insert(at, (*lane, known));
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Forgets one by one what it knows of as a whole.
     fn tidy(&mut self) {
         let pes = &self.pes;
-        self.lanes.retain(|lane, known| {
+        self.lanes.retain_mut(|(lane, known)| {
             known.forget_below(pes.get(lane.from).map_or(0, |pe| pe.done));
             !known.is_empty()
         });
@@ -115,12 +141,12 @@ impl Clock {
     /// How many ranges it keeps.
     #[cfg(test)]
     pub(super) fn ranges(&self) -> usize {
-        self.lanes.values().map(Intervals::len).sum()
+        self.lanes.iter().map(|(_, known)| known.len()).sum()
     }
 
     /// Knows all as a whole, to be [met](Self::meet) with others.
     pub(super) fn all_knowing(n_pes: usize) -> Self {
-        Self { pes: vec![Known { step: u64::MAX, done: u64::MAX }; n_pes], lanes: BTreeMap::new() }
+        Self { pes: vec![Known { step: u64::MAX, done: u64::MAX }; n_pes], lanes: Vec::new() }
     }
 }
 

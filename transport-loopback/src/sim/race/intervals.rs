@@ -2,9 +2,21 @@
 
 use std::ops::Range;
 
-/// Numbers in ranges that neither overlap nor touch, in rising order.
+/// Numbers in ranges that neither overlap nor touch, in rising order. Most sets are one range, which allocates nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Intervals(Vec<Range<u64>>);
+pub(super) struct Intervals {
+    /// Empty if the set is.
+    first: Range<u64>,
+    more: Vec<Range<u64>>,
+}
+
+/// A set of one range.
+impl From<Range<u64>> for Intervals {
+    fn from(range: Range<u64>) -> Self {
+        let first = if range.is_empty() { 0..0 } else { range };
+        Self { first, more: Vec::new() }
+    }
+}
 
 impl Intervals {
     /// Adds all of `new`.
@@ -12,46 +24,77 @@ impl Intervals {
         if new.is_empty() {
             return;
         }
+        if self.first.is_empty() {
+            self.first = new;
+            return;
+        }
+        if new.end < self.first.start {
+            self.more.insert(0, std::mem::replace(&mut self.first, new));
+            return;
+        }
+        if self.first.end < new.start {
+            return self.insert_behind(new);
+        }
+        self.first = self.first.start.min(new.start)..self.first.end.max(new.end);
+        let swallowed = self.more.partition_point(|range| range.start <= self.first.end);
+        if let Some(last) = self.more.drain(..swallowed).next_back() {
+            self.first.end = self.first.end.max(last.end);
+        }
+    }
+
+    /// Adds what neither overlaps nor touches the first.
+    fn insert_behind(&mut self, new: Range<u64>) {
         // Those before `from` end before it with a gap; those at and after `to` begin after it with a gap.
-        let from = self.0.partition_point(|range| range.end < new.start);
-        let to = self.0.partition_point(|range| range.start <= new.end);
-        let touched = self.0.get(from..to).unwrap_or_default();
+        let from = self.more.partition_point(|range| range.end < new.start);
+        let to = self.more.partition_point(|range| range.start <= new.end);
+        let touched = self.more.get(from..to).unwrap_or_default();
         let start = touched.first().map_or(new.start, |first| first.start.min(new.start));
         let end = touched.last().map_or(new.end, |last| last.end.max(new.end));
-        self.0.splice(from..to, std::iter::once(start..end));
+        self.more.splice(from..to, std::iter::once(start..end));
     }
 
     /// Adds all of `other`.
     pub(super) fn join(&mut self, other: &Self) {
-        if self.0.is_empty() {
-            self.0.clone_from(&other.0);
-            return;
-        }
-        for range in &other.0 {
+        self.insert(other.first.clone());
+        for range in &other.more {
             self.insert(range.clone());
         }
     }
 
     /// Whether all of `range` is in it.
     pub(super) fn covers(&self, range: &Range<u64>) -> bool {
-        let at = self.0.partition_point(|own| own.end < range.end);
-        range.is_empty() || self.0.get(at).is_some_and(|own| own.start <= range.start)
+        if range.is_empty() || range.end <= self.first.end {
+            return range.is_empty() || self.first.start <= range.start;
+        }
+        let at = self.more.partition_point(|own| own.end < range.end);
+        self.more.get(at).is_some_and(|own| own.start <= range.start)
     }
 
     /// Forgets the ranges that lie below `limit`.
     pub(super) fn forget_below(&mut self, limit: u64) {
-        self.0.retain(|range| range.end > limit);
+        if limit < self.first.end {
+            return;
+        }
+        let below = self.more.partition_point(|range| range.end <= limit);
+        let mut kept = self.more.drain(..).skip(below);
+        self.first = kept.next().unwrap_or_default();
+        self.more = kept.collect();
+    }
+
+    /// The number behind the last; 0 if the set is empty.
+    pub(super) fn end(&self) -> u64 {
+        self.more.last().map_or(self.first.end, |last| last.end)
     }
 
     /// How many ranges it has.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        usize::from(!self.is_empty()) + self.more.len()
     }
 
     /// Whether nothing is in it.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.first.is_empty()
     }
 }
 
@@ -77,8 +120,10 @@ mod tests {
             let ask = ask.0..ask.0 + ask.1;
             prop_assert_eq!(set.covers(&ask), ask.clone().all(|number| model.contains(&number)));
             prop_assert_eq!(&set, &joined);
-            prop_assert!(set.0.windows(2).all(|two| two[0].end < two[1].start), "{:?}", set);
+            let all = [&[set.first.clone()], &set.more[..]].concat();
+            prop_assert!(all.windows(2).all(|two| two[0].end < two[1].start), "{:?}", set);
             set.forget_below(20);
+            prop_assert!(set.is_empty() || set.first.end > 20, "{:?}", set);
             let above = ask.start.max(20)..ask.end.max(20);
             prop_assert_eq!(set.covers(&above), above.clone().all(|number| model.contains(&number)));
         }

@@ -44,6 +44,31 @@ impl Shadow {
         if range.is_empty() {
             return;
         }
+        match self.segments.range_mut(..range.end).next_back() {
+            // Most accesses are of the same bytes as one before, or of bytes without any.
+            Some((&start, segment)) if (start, segment.end) == (range.start, range.end) => {
+                add_to(&mut segment.entries, new, view, races);
+            }
+            Some((_, segment)) if range.start < segment.end => self.add_across(range, new, view, races),
+            _ => self.add_first(range, new, view, races),
+        }
+    }
+
+    /// Adds an access to bytes that are in no segment.
+    fn add_first(&mut self, range: Range<u64>, new: &Arc<Mark>, view: &View<'_>, races: &mut Vec<Arc<Mark>>) {
+        let mut entries = Vec::with_capacity(1);
+        add_to(&mut entries, new, view, races);
+        self.segments.insert(range.start, Segment { end: range.end, entries });
+    }
+
+    /// Adds an access to bytes of parts of segments, or of several.
+    fn add_across(
+        &mut self,
+        range: Range<u64>,
+        new: &Arc<Mark>,
+        view: &View<'_>,
+        races: &mut Vec<Arc<Mark>>,
+    ) {
         self.split(range.start);
         self.split(range.end);
         let mut gaps = Vec::new();
@@ -59,9 +84,7 @@ impl Shadow {
             gaps.push(at..range.end);
         }
         for gap in gaps {
-            let mut entries = Vec::with_capacity(1);
-            add_to(&mut entries, new, view, races);
-            self.segments.insert(gap.start, Segment { end: gap.end, entries });
+            self.add_first(gap, new, view, races);
         }
         self.unite(range);
     }
@@ -78,10 +101,10 @@ impl Shadow {
         }
     }
 
-    /// Unites neighbours that are alike, in `range` and at its borders.
+    /// Unites neighbours that are alike, in `range`, all of which had the same access last. None at its borders can be: that
+    /// access is not in what is outside.
     fn unite(&mut self, range: Range<u64>) {
-        let first = self.segments.range(..range.start).next_back().map_or(range.start, |(&start, _)| start);
-        let starts: Vec<u64> = self.segments.range(first..=range.end).map(|(&start, _)| start).collect();
+        let starts: Vec<u64> = self.segments.range(range).map(|(&start, _)| start).collect();
         let mut left = None;
         for start in starts {
             let alike = |left: u64| {
