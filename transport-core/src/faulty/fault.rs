@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The operation was given to the inner transport later.
+    /// The operation was given to the inner transport later, by its own fate: those that wait for the end of a stall are not listed.
     Delayed,
     /// The operation never landed.
     Failed {

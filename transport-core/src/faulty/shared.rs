@@ -176,7 +176,10 @@ impl<T: Transport> Shared<T> {
             state.held.push(Held { operation, pe, epoch, due, since: Instant::now(), order });
         };
         if state.is_stalled() || step.fate.is_delayed {
-            state.note(&step, Fault::Delayed);
+            // What a stall holds back hangs on when it ends, and is part of the stall.
+            if step.fate.is_delayed {
+                state.note(&step, Fault::Delayed);
+            }
             hold(&mut state, operation, About::DelayFor);
         } else {
             self.release(&mut state, |held| held.pe == pe && held.epoch < epoch);
