@@ -1,6 +1,7 @@
 //! A child process that cannot outlast its deadline, with all that it started.
 
 use std::io::Read;
+use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -12,10 +13,23 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, set_parent_process_death_signal,
 };
 
+use crate::interrupt;
+
 /// How long a launcher may take to end what it started, once told to.
 const GRACE: Duration = Duration::from_secs(3);
 /// How long its pipes may take to end after it.
 const DRAIN: Duration = Duration::from_secs(3);
+
+/// What a wait was ended by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    /// The child's end.
+    Ended,
+    /// The clock.
+    Late,
+    /// A signal that this program is to end.
+    Interrupted,
+}
 
 /// What became of a child.
 #[derive(Debug)]
@@ -40,7 +54,14 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts it as the leader of a process group of its own, which gets a SIGTERM if this program goes first.
+    ///
+    /// # Errors
+    ///
+    /// If the system cannot, or this program was told to end.
     pub(crate) fn start(mut command: Command) -> std::io::Result<Self> {
+        if let Some(signal) = interrupt::signal() {
+            return Err(interrupted(signal));
+        }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         // SAFETY: between fork and exec it does one system call, which takes no lock and no memory.
         unsafe {
@@ -53,9 +74,17 @@ impl Running {
     }
 
     /// Waits for its end, but not past `deadline` after its start.
+    ///
+    /// # Errors
+    ///
+    /// If the system cannot, or this program is told to end; it is killed then.
     pub(crate) fn wait(mut self, deadline: Duration) -> std::io::Result<Ended> {
-        let in_time = self.wait_until(self.started + deadline)?;
+        let waited = self.wait_until(self.started + deadline, interrupt::source())?;
         let took = self.started.elapsed();
+        if let (Waited::Interrupted, Some(signal)) = (waited, interrupt::signal()) {
+            return Err(interrupted(signal));
+        }
+        let in_time = waited == Waited::Ended;
         if !in_time {
             self.kill();
         }
@@ -66,15 +95,19 @@ impl Running {
         Ok(Ended { out: text(&self.out), err: text(&self.err), took, status: in_time.then_some(status) })
     }
 
-    fn wait_until(&self, end: Instant) -> std::io::Result<bool> {
+    /// Until its end, but not past `end`, nor once `interrupt` is readable.
+    fn wait_until(&self, end: Instant, interrupt: Option<BorrowedFd<'_>>) -> std::io::Result<Waited> {
         let pidfd = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())?;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let left = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
-            match poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&left)) {
-                Ok(0) if Instant::now() >= end => return Ok(false),
+            let mut files = vec![PollFd::new(&pidfd, PollFlags::IN)];
+            files.extend(interrupt.map(|source| PollFd::from_borrowed_fd(source, PollFlags::IN)));
+            match poll(&mut files, Some(&left)) {
+                Ok(0) if Instant::now() >= end => return Ok(Waited::Late),
                 Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) => return Ok(true),
+                Ok(_) if files[0].revents().is_empty() => return Ok(Waited::Interrupted),
+                Ok(_) => return Ok(Waited::Ended),
                 Err(errno) => return Err(errno.into()),
             }
         }
@@ -85,7 +118,7 @@ impl Running {
         let pid = Pid::from_child(&self.child);
         let below = Process::all_below(pid);
         let _ = kill_process_group(pid, Signal::TERM);
-        let _ = self.wait_until(Instant::now() + GRACE);
+        let _ = self.wait_until(Instant::now() + GRACE, None);
         // It is not reaped yet, so its number is still its own.
         let _ = kill_process_group(pid, Signal::KILL);
         for process in below.iter().filter(|process| process.still_runs()) {
@@ -101,6 +134,10 @@ impl Drop for Running {
             let _ = self.child.wait();
         }
     }
+}
+
+fn interrupted(signal: i32) -> std::io::Error {
+    std::io::Error::other(format!("ended by {}", demos::signals::name_of_signal(signal)))
 }
 
 /// Reads it to its end on a thread of its own, so that its writer never waits.

@@ -6,6 +6,7 @@ mod child;
 mod compile;
 mod find;
 mod handoff;
+mod interrupt;
 mod launch;
 mod machine;
 mod measured;
@@ -50,6 +51,12 @@ enum CompareError {
     /// This program.
     #[error("where this program is: {0}")]
     Itself(std::io::Error),
+    /// The system.
+    #[error("taking over the signals: {0}")]
+    Signals(std::io::Error),
+    /// Ctrl-C and its like; nothing that was started is left.
+    #[error("ended by {}", demos::signals::name_of_signal(*.0))]
+    Ended(i32),
     /// Packages.
     #[error("installing {packages}: {reason}")]
     Install {
@@ -93,6 +100,15 @@ enum CompareError {
     OursFailed,
 }
 
+impl CompareError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Ended(signal) => ExitCode::from(demos::signals::signal_exit_code(*signal)),
+            _ => ExitCode::FAILURE,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let mut roles = std::env::args_os().skip(1);
     let error = match roles.next() {
@@ -104,7 +120,13 @@ fn main() -> ExitCode {
         _ => match Arguments::try_parse() {
             Ok(arguments) => match run(&arguments) {
                 Ok(()) => return ExitCode::SUCCESS,
-                Err(error) => error.to_string(),
+                Err(error) => {
+                    // What failed because of the signal is not what went wrong.
+                    let ended = interrupt::signal().map(CompareError::Ended);
+                    let error = ended.unwrap_or(error);
+                    let _ = writeln!(stderr(), "compare: {error}");
+                    return error.exit_code();
+                }
             },
             Err(error) => {
                 let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -118,6 +140,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), CompareError> {
+    interrupt::take().map_err(CompareError::Signals)?;
     let ours = find::ours(arguments.bin_dir.as_deref())?;
     if arguments.install {
         install_missing()?;
@@ -144,6 +167,9 @@ fn run(arguments: &Arguments) -> Result<(), CompareError> {
     let session = Session { ours, peers, settings };
     let before = Ticks::now();
     let results = session.measure(&works, pairs, &mut stderr());
+    if let Some(signal) = interrupt::signal() {
+        return Err(CompareError::Ended(signal));
+    }
     let others = Ticks::now().zip(before).map(|(now, before)| now.others_since(&before, machine.cores));
 
     let around = Around { machine: &machine, found: &found, settings: &session.settings, pairs, others };

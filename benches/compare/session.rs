@@ -9,6 +9,7 @@ use std::process::Command;
 use crate::child::{Ended, Running};
 use crate::find::{Ours, last_lines};
 use crate::handoff::Shared;
+use crate::interrupt;
 use crate::launch::{self, Settings};
 use crate::measured::{of_ucx, values};
 use crate::peers::{System, VARIANTS, Variant};
@@ -31,7 +32,7 @@ pub(crate) struct Session {
 type Outcome = (Vec<f64>, Option<String>);
 
 impl Session {
-    /// Measures all works, so many pairs of them. `progress` is told of each group.
+    /// Measures all works, so many pairs of them, or until a signal says that it is enough. `progress` is told of each group.
     pub(crate) fn measure(&self, works: &[Work], pairs: usize, progress: &mut dyn Write) -> Results {
         let mut results = Results::default();
         // A work that nobody can do has its row too.
@@ -40,6 +41,9 @@ impl Session {
         for pair in 0..pairs {
             for (at, group) in groups.iter().enumerate() {
                 let (Some(first), many) = (group.first(), group.len()) else { continue };
+                if interrupt::signal().is_some() {
+                    return results;
+                }
                 let more = if many > 1 { format!(" and {} more", many - 1) } else { String::new() };
                 // That nobody looks is no reason to stop.
                 let _ = writeln!(

@@ -235,8 +235,9 @@ mod tests {
     fn every_work_takes_what_is_added_up_by_hand() {
         for (name, bytes, time_ns, messages) in [
             ("barrier", 0, 110.0, 2),
-            // A part, and behind it the signal.
-            ("all-gather", 8, 10.0 + 8.0 + 5.0 + 100.0, 4),
+            // 8 bytes with their marks are two words; 65 bytes go as they are, and behind them the signal.
+            ("all-gather", 8, 10.0 + 16.0 + 100.0, 2),
+            ("all-gather", 65, 10.0 + 65.0 + 5.0 + 100.0, 4),
             ("ping-pong", 16, 10.0 + 100.0 + 16.0, 2),
             ("put", 8, 10.0, 64),
             ("put-quiet", 8, 10.0 + 108.0 + 50.0, 1),

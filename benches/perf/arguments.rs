@@ -6,7 +6,7 @@ use benches::{AskError, Work};
 use clap::Parser;
 use demos::JobOptions;
 use transport_core::collectives::AllGatherAlgorithm;
-use transport_core::config::{JobConfig, parse_seconds};
+use transport_core::config::{JobConfig, JobConfigBuilder, Key, parse_seconds};
 
 use crate::measure::{Goal, Measure};
 
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     typical: bool,
 
-    /// How AllGathers are done: auto, textbook, eager, direct, pull, ring, bruck
+    /// How AllGathers are done: auto, textbook, eager, marked, direct, pull, ring, bruck [environment: SHMEM_ALLGATHER]
     #[arg(long, value_name = "NAME", default_value_t)]
     algorithm: AllGatherAlgorithm,
 
@@ -92,9 +92,18 @@ pub(crate) enum PlanError {
 }
 
 impl Arguments {
+    /// The options of every program, with this one's own.
+    pub(crate) fn configure(&self) -> JobConfigBuilder {
+        // `auto` leaves it to the environment.
+        let algorithm = (self.algorithm != AllGatherAlgorithm::Auto).then(|| self.algorithm.to_string());
+        self.job.configure().with_optional_argument(Key::AllGather, "--algorithm", algorithm)
+    }
+
     /// What to do, checked as far as it can be before the PEs have met.
     pub(crate) fn plan(&self, config: &JobConfig) -> Result<Measure, PlanError> {
-        let works: Vec<Work> = self.works.iter().map(|work| work.with_algorithm(self.algorithm)).collect();
+        // By name, so that results say it wherever it was set.
+        let algorithm = config.all_gather.value;
+        let works: Vec<Work> = self.works.iter().map(|work| work.with_algorithm(algorithm)).collect();
         for work in &works {
             work.check_fits(config.n_pes.value, config.heap_size.value)?;
         }
@@ -124,13 +133,18 @@ mod tests {
     }
 
     fn plan(line: &str, n_pes: &str) -> Result<Measure, String> {
+        plan_in(line, n_pes, "")
+    }
+
+    fn plan_in(line: &str, n_pes: &str, all_gather: &str) -> Result<Measure, String> {
         let arguments = parse(line)?;
         let environment = MapEnvironment::from([
             ("SHMEM_PE", "0"),
             ("SHMEM_N_PES", n_pes),
             ("SHMEM_UID_SESSION_ID", "tcp://127.0.0.1:8899"),
+            ("SHMEM_ALLGATHER", all_gather),
         ]);
-        let config = arguments.job.configure().with_environment(environment).build().unwrap();
+        let config = arguments.configure().with_environment(environment).build().unwrap();
         arguments.plan(&config).map_err(|error| error.to_string())
     }
 
@@ -146,6 +160,20 @@ mod tests {
 
         let measure = plan("perf --rounds 7 put", "2").unwrap();
         assert_eq!((measure.goal, measure.repeat, measure.json), (Goal::Rounds(7), 3, false));
+    }
+
+    #[test]
+    fn the_algorithm_is_that_of_the_option_then_of_the_environment() {
+        use AllGatherAlgorithm::{Auto, Pull, Ring};
+        for (option, environment, used) in [
+            ("", "", Auto),
+            ("", "ring", Ring),
+            ("--algorithm auto", "ring", Ring),
+            ("--algorithm pull", "ring", Pull),
+        ] {
+            let measure = plan_in(&format!("perf all-gather {option}"), "2", environment).unwrap();
+            assert_eq!(measure.works[0].algorithm(), Some(used), "{option:?} {environment:?}");
+        }
     }
 
     #[test]

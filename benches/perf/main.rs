@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
-    let config = arguments.job.configure().build().map_err(|error| error.to_string())?;
+    let config = arguments.configure().build().map_err(|error| error.to_string())?;
     let (my_pe, n_pes) = (config.my_pe.value, config.n_pes.value);
     demos::start_logging(&config, arguments.job.verbose);
     let measure = arguments.plan(&config).map_err(|error| format!("PE {my_pe} of {n_pes}: {error}"))?;

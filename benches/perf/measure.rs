@@ -72,6 +72,8 @@ fn next_rounds(rounds: u64, took: Duration, time: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use transport_core::collectives::AllGatherAlgorithm;
+
     use super::*;
 
     /// A round takes so long, and what is around all of them too.
@@ -86,6 +88,10 @@ mod tests {
 
         fn typical(&mut self, work: Work, rounds: u64) -> Result<Duration, WorkError> {
             self.time(work, rounds).map(|took| took / u32::try_from(rounds).unwrap())
+        }
+
+        fn gathers_by(&self, work: Work) -> Result<Option<AllGatherAlgorithm>, WorkError> {
+            Ok(work.algorithm())
         }
 
         fn backend(&self) -> &'static str {

@@ -2,7 +2,8 @@
 
 use std::net::TcpListener;
 use std::os::fd::IntoRawFd;
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Once};
 
@@ -12,11 +13,12 @@ use transport_core::config::{ConfigError, JobConfigBuilder, Key};
 use transport_core::{Error, Transport};
 
 use crate::error::WorkError;
+use crate::start_up;
 use crate::team::{self, Lead, Watch};
 use crate::work::{AskError, Work};
 
-/// Set in the environment of a child of a bench, to the works that it must have room for.
-const CHILD: &str = "BENCH_CHILD";
+/// Set in the environment of a child of a bench, to the works that it must have room for, or to [`start_up::ROLE`].
+pub(crate) const CHILD: &str = "BENCH_CHILD";
 /// The heap of each PE if nobody says anything: room for what the benches do, and cheap to register with a NIC.
 const HEAP: &str = "64MiB";
 
@@ -26,6 +28,16 @@ pub enum BenchError {
     /// A child or a socket.
     #[error("the bench's processes: {0}")]
     Io(#[from] std::io::Error),
+    /// A PE that failed; it has said why on standard error.
+    #[error("PE {pe} of {n_pes} of the bench's job failed: {status}")]
+    Child {
+        /// Its number.
+        pe: usize,
+        /// PEs of the job.
+        n_pes: usize,
+        /// How it ended.
+        status: ExitStatus,
+    },
     /// Its options.
     #[error(transparent)]
     Options(#[from] clap::Error),
@@ -62,14 +74,15 @@ struct NoOptions {
     job: JobOptions,
 }
 
-fn options() -> Result<(JobOptions, JobConfigBuilder), BenchError> {
+/// What the environment says of a job.
+pub(crate) fn options() -> Result<(JobOptions, JobConfigBuilder), BenchError> {
     let options = NoOptions::try_parse_from(["bench"])?.job;
     let builder = options.configure().with_default(Key::HeapSize, HEAP);
     Ok((options, builder))
 }
 
-/// The other PEs. What still runs when this is dropped is killed.
-struct Children(Vec<Child>);
+/// PEs. What still runs when this is dropped is killed.
+pub(crate) struct Children(pub(crate) Vec<Child>);
 
 impl Drop for Children {
     fn drop(&mut self) {
@@ -109,24 +122,29 @@ pub fn with_job(
     let program = std::env::current_exe()?;
     let mut children = Children(Vec::new());
     for pe in 1..n_pes {
-        let child = Command::new(&program)
-            .env(CHILD, &works_text)
-            .env(Key::Pe.variable(), pe.to_string())
-            .env(Key::NPes.variable(), n_pes.to_string())
-            .env(Key::Rendezvous.variable(), &address)
-            .env(Key::Backend.variable(), backend)
-            .env_remove(Key::LocalPe.variable())
-            .env_remove(Key::LocalNPes.variable())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()?;
-        children.0.push(child);
+        let mut command = child(&program, &works_text, (pe, n_pes), &address);
+        children.0.push(command.env(Key::Backend.variable(), backend).spawn()?);
     }
     demos::run(&config, &options, Leading { works, bench })??;
     for child in &mut children.0 {
         child.wait()?;
     }
     Ok(())
+}
+
+/// PE `pe` of `n_pes`, in the role `role` of [`be_a_child`], with nothing to read and nobody to tell.
+pub(crate) fn child(program: &Path, role: &str, (pe, n_pes): (usize, usize), address: &str) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env(CHILD, role)
+        .env(Key::Pe.variable(), pe.to_string())
+        .env(Key::NPes.variable(), n_pes.to_string())
+        .env(Key::Rendezvous.variable(), address)
+        .env_remove(Key::LocalPe.variable())
+        .env_remove(Key::LocalNPes.variable())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    command
 }
 
 /// The listener as a number that no earlier job of this process had: each number is taken only once.
@@ -171,13 +189,16 @@ impl demos::Job for Following {
     }
 }
 
-/// If this process is a child of a bench, does what PE 0 says until the end, and answers true.
+/// If this process is a child of a bench, does what PE 0 says until the end (or what is timed of a start), and answers true.
 ///
 /// # Errors
 ///
 /// [`BenchError`].
 pub fn be_a_child() -> Result<bool, BenchError> {
     let Some(works) = std::env::var_os(CHILD) else { return Ok(false) };
+    if works == start_up::ROLE {
+        return start_up::be_a_pe().map(|()| true);
+    }
     // Made by this program, so what cannot be read was not meant.
     let works = works.to_string_lossy().split_whitespace().filter_map(|work| work.parse().ok()).collect();
     let (options, builder) = options()?;

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use transport_core::collectives::AllGatherAlgorithm;
 use transport_core::wait::block_on;
 use transport_core::{Cmp, Error, SignalOp, SymSlice, Transport};
 
@@ -62,6 +63,13 @@ pub trait Watch {
     ///
     /// As `time`.
     fn typical(&mut self, work: Work, rounds: u64) -> Result<Duration, WorkError>;
+
+    /// How the AllGathers of `work` are really done here, if it has any: one that has no room for the size is done by another.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] if the job has no room for the work.
+    fn gathers_by(&self, work: Work) -> Result<Option<AllGatherAlgorithm>, WorkError>;
 
     /// The backend's name.
     fn backend(&self) -> &'static str;
@@ -125,6 +133,10 @@ impl<X: Transport> Watch for Lead<X> {
         let mut laps = LapTimes::new(rounds);
         let took = self.perform(work, rounds, &mut laps)?;
         Ok(laps.median().unwrap_or_else(|| took.div_f64(rounds as f64)))
+    }
+
+    fn gathers_by(&self, work: Work) -> Result<Option<AllGatherAlgorithm>, WorkError> {
+        work.gathers_by(&*self.pe, self.desk.room)
     }
 
     fn backend(&self) -> &'static str {

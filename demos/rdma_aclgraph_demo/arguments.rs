@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     loops: u64,
 
-    /// How the AllGather is done: auto, textbook, eager, direct, pull, ring, bruck
+    /// How the AllGather is done: auto, textbook, eager, marked, direct, pull, ring, bruck [environment: SHMEM_ALLGATHER]
     #[arg(long, value_name = "NAME", default_value_t)]
     algorithm: AllGatherAlgorithm,
 
@@ -102,7 +102,10 @@ impl Arguments {
 
     /// The job's configuration and what the demo is to do.
     pub(crate) fn configure(&self, program: &str) -> Result<(JobConfig, Plan), String> {
-        let mut builder = self.job.configure();
+        // `auto` leaves it to the environment.
+        let algorithm = (self.algorithm != AllGatherAlgorithm::Auto).then(|| self.algorithm.to_string());
+        let mut builder =
+            self.job.configure().with_optional_argument(Key::AllGather, "--algorithm", algorithm);
         if let [n_pes, pe_id, ipport, ..] = self.six.as_slice() {
             builder = builder
                 .with_argument(Key::NPes, "<n_pes>", n_pes)
@@ -156,7 +159,6 @@ impl Arguments {
             device,
             // A launcher starts one PE for each NPU, in order.
             npu: if self.six.is_empty() { config.local_pe.value } else { Some(device) },
-            algorithm: self.algorithm,
             dot: self.dot.clone(),
         };
         Ok((config, plan))

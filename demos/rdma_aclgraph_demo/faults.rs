@@ -43,21 +43,22 @@ const LOOPS: u64 = 3;
 
 impl Case {
     fn plan(&self) -> Plan {
-        let all = AllGatherAlgorithm::ALL;
         Plan {
             program: "demo".into(),
             elements: 1 + self.number as usize % 40,
             loops: LOOPS,
             device: 0,
             npu: None,
-            algorithm: all[self.number as usize % all.len()].0,
             dot: None,
         }
     }
 
     fn run(&self) -> Vec<End> {
         let (sender, ends) = mpsc::channel();
-        let pes = Threads::new(self.n_pes).heap_size(256 << 10).timeout(self.deadline).start().unwrap();
+        let all = AllGatherAlgorithm::ALL;
+        let (algorithm, _) = all[self.number as usize % all.len()];
+        let threads = Threads::new(self.n_pes).heap_size(256 << 10).timeout(self.deadline);
+        let pes = threads.all_gather(algorithm).start().unwrap();
         let [inner, outer] = &self.policies;
         for (number, pe) in Faulty::all(Faulty::all(pes, inner), outer).into_iter().enumerate() {
             let (sender, plan) = (sender.clone(), self.plan());

@@ -21,8 +21,6 @@ pub(crate) struct Plan {
     pub(crate) device: usize,
     /// The same, if it was given as an NPU and not counted.
     pub(crate) npu: Option<usize>,
-    /// How the AllGather is done.
-    pub(crate) algorithm: AllGatherAlgorithm,
     /// Where the graph is drawn.
     pub(crate) dot: Option<PathBuf>,
 }
@@ -70,8 +68,8 @@ impl Plan {
 
     /// PEs that do not do the same rounds of the same size would wait for each other in the wrong places.
     fn check_started_alike<X: Transport>(&self, transport: &X) -> Result<(), String> {
-        let names = ["--elements", "--loops", "--algorithm"];
-        let mine = [self.elements as u64, self.loops, self.algorithm.number()];
+        let names = ["--elements", "--loops"];
+        let mine = [self.elements as u64, self.loops];
         let (my_pe, n_pes) = (transport.my_pe(), transport.n_pes());
         let all = wait::block_on(async {
             let all = transport.alloc::<u64>(n_pes * mine.len()).await?;
@@ -84,14 +82,10 @@ impl Plan {
         let (first, _) = all.split_at(mine.len());
         for (pe, theirs) in all.chunks(mine.len()).enumerate() {
             if let Some(i) = (0..mine.len()).find(|&i| theirs[i] != first[i]) {
-                let show = |value: u64| match AllGatherAlgorithm::from_number(value) {
-                    Some(algorithm) if i == 2 => algorithm.to_string(),
-                    _ => value.to_string(),
-                };
                 return Err(format!(
                     "PE {my_pe}: PE {pe} was started with {name} {}, PE 0 with {name} {}; start all PEs with the same options",
-                    show(theirs[i]),
-                    show(first[i]),
+                    theirs[i],
+                    first[i],
                     name = names[i],
                 ));
             }
@@ -156,7 +150,7 @@ impl Buffers {
             let graph = match &captured {
                 Some(graph) => graph,
                 None => {
-                    let graph = self.capture(&stream, plan.algorithm).map_err(failed)?;
+                    let graph = self.capture(&stream).map_err(failed)?;
                     drawn = plan.dot.as_deref().map_or(Ok(()), |file| draw(&graph, file));
                     captured.insert(graph)
                 }
@@ -173,16 +167,14 @@ impl Buffers {
     }
 
     /// The program of one round: temp = ptr + add; ptr = temp; gather ptr; gather b_ptr; c = ptr + b_ptr.
-    fn capture<X: Transport>(
-        &self,
-        stream: &Stream<X>,
-        algorithm: AllGatherAlgorithm,
-    ) -> Result<Graph, GraphError> {
+    ///
+    /// How it gathers is a setting of the job, on which all PEs agreed when they met.
+    fn capture<X: Transport>(&self, stream: &Stream<X>) -> Result<Graph, GraphError> {
         stream.capture_begin(CaptureMode::Relaxed)?;
         stream.launch_kernel(kernels::vector_add(&self.temp, self.ptr, &self.add))?;
         stream.memcpy_async(self.ptr, &self.temp)?;
-        stream.all_gather_in_place(self.ptr, algorithm)?;
-        stream.all_gather_in_place(self.b_ptr, algorithm)?;
+        stream.all_gather_in_place(self.ptr, AllGatherAlgorithm::Auto)?;
+        stream.all_gather_in_place(self.b_ptr, AllGatherAlgorithm::Auto)?;
         stream.launch_kernel(kernels::vector_add(&self.c, self.ptr, self.b_ptr))?;
         stream.capture_end()
     }

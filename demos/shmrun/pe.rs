@@ -4,9 +4,9 @@ use std::fmt;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::process::Child;
 
+use demos::signals::{name_of_signal, signal_exit_code};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, waitid};
-use signal_hook::low_level::signal_name;
 
 use crate::lines::LineAssembler;
 use crate::output::Target;
@@ -47,16 +47,6 @@ impl fmt::Display for Fate {
             Self::Killed(signal) => write!(f, "killed by {}", name_of_signal(signal)),
         }
     }
-}
-
-/// `SIGKILL` for 9; a real-time signal has only its number.
-pub(crate) fn name_of_signal(signal: i32) -> String {
-    signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
-}
-
-/// What a shell shows for a process that `signal` ended.
-pub(crate) fn signal_exit_code(signal: i32) -> u8 {
-    u8::try_from(signal).unwrap_or(u8::MAX).saturating_add(128)
 }
 
 /// A PE's process. It is reaped only with the job: until then no other process, and no other group, gets its number.

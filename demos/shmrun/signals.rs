@@ -1,17 +1,14 @@
 //! The signals that the launcher takes, as something to poll.
 
-use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2};
+use demos::signals::{ENDING, not_ignored};
+use signal_hook::consts::{SIGCHLD, SIGTSTP, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
 use crate::error::LaunchError;
-
-/// Those that tell the job to end.
-const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 
 /// Those that mean something to the PEs alone.
 const FOR_THE_PES: [i32; 2] = [SIGUSR1, SIGUSR2];
@@ -39,9 +36,8 @@ impl Signals {
     pub(crate) fn take() -> Result<Self, LaunchError> {
         let failed = || LaunchError::system("take over the signals");
         let (read, write) = UnixStream::pair().map_err(failed())?;
-        let ignored = ignored_signals();
         let wanted = ENDING.into_iter().chain(FOR_THE_PES).chain([SIGTSTP]);
-        let wanted = wanted.filter(|signal| ignored & (1 << (signal - 1)) == 0).chain([SIGCHLD]);
+        let wanted = not_ignored(wanted).into_iter().chain([SIGCHLD]);
         SignalDelivery::with_pipe(read, write, SignalOnly, wanted).map(Self).map_err(failed())
     }
 
@@ -60,11 +56,4 @@ impl Signals {
         };
         self.0.pending().map(request).collect()
     }
-}
-
-/// The signals that this process ignores, as a mask: signal 1 is bit 0. None if the system does not tell.
-fn ignored_signals() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

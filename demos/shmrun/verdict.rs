@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use demos::signals::{name_of_signal, signal_exit_code};
 use rustix::io::Errno;
 use transport_core::PeList;
 
 use crate::error::LaunchError;
 use crate::output::Target;
-use crate::pe::{Fate, Pe, name_of_signal, signal_exit_code};
+use crate::pe::{Fate, Pe};
 
 /// The exit code after `--timeout`, as of `timeout(1)`.
 const TIMED_OUT: u8 = 124;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use transport_core::collectives::AllGatherAlgorithm;
 use transport_core::heap::SymHeap;
 use transport_core::host::ProcessorSet;
 use transport_core::transport::{Dissemination, Medium, Remote, Transfer, Word};
@@ -62,6 +63,7 @@ pub(crate) struct Setup {
     /// Those of this host, if not as it says.
     pub(crate) processors: Option<usize>,
     pub(crate) first_epoch: u32,
+    pub(crate) all_gather: AllGatherAlgorithm,
     /// A number of the job.
     pub(crate) seed: u32,
 }
@@ -70,7 +72,8 @@ impl Setup {
     /// PE `my_pe`, over the job's memory.
     pub(crate) fn pe(&self, my_pe: usize, memory: &JobMemory) -> Arc<Pe> {
         let heap = SymHeap::new(memory.heap(my_pe), my_pe, self.n_pes, 0, self.seed);
-        let endpoint = Endpoint::new(my_pe, self.n_pes, heap, self.timeout).over(Medium::Memory);
+        let endpoint = Endpoint::new(my_pe, self.n_pes, heap, self.timeout);
+        let endpoint = endpoint.over(Medium::Memory).all_gather_by(self.all_gather);
         Arc::new(Pe { endpoint, memory: memory.clone() })
     }
 

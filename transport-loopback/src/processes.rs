@@ -101,6 +101,7 @@ impl Processes {
             policy: self.policy,
             processors: self.processors,
             first_epoch: self.first_epoch,
+            all_gather: bootstrap.all_gather(),
             seed: 0,
         };
         let connected = self.get_memory(&bootstrap, &mut setup, deadline).await;

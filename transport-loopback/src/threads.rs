@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use transport_core::collectives::AllGatherAlgorithm;
 use transport_core::heap::SymHeap;
 use transport_core::memory::Region;
 use transport_core::wait::WaitPolicy;
@@ -44,6 +45,7 @@ impl Threads {
             policy: None,
             processors: None,
             first_epoch: 0,
+            all_gather: AllGatherAlgorithm::Auto,
             seed: 1,
         };
         Self { setup }
@@ -76,6 +78,12 @@ impl Threads {
     /// The number that the barriers start after: to test what happens when it wraps.
     pub fn first_epoch(mut self, epoch: u32) -> Self {
         self.setup.first_epoch = epoch;
+        self
+    }
+
+    /// How AllGathers are done whose algorithm the program leaves open; by default by size and PE count.
+    pub fn all_gather(mut self, algorithm: AllGatherAlgorithm) -> Self {
+        self.setup.all_gather = algorithm;
         self
     }
 

@@ -1,7 +1,8 @@
-//! `barrier_all` and the AllGather, by PE count and size.
+//! `barrier_all` and the AllGather, by PE count and size; and the AllGather by each algorithm.
 
 use benches::{BenchError, Kind, Work};
 use criterion::{BenchmarkId, Criterion};
+use transport_core::collectives::AllGatherAlgorithm;
 
 use crate::time;
 
@@ -22,5 +23,19 @@ pub(crate) fn benches(criterion: &mut Criterion) -> Result<(), BenchError> {
             Ok(())
         })?;
     }
-    Ok(())
+    benches::with_job(2, &[largest], |watch| {
+        let name = format!("{}/all_gather by algorithm, 2 PEs", watch.backend());
+        let mut group = criterion.benchmark_group(name);
+        for (algorithm, name) in AllGatherAlgorithm::ALL {
+            for bytes in SIZES {
+                let work = Work::new(Kind::AllGather, bytes)?.with_algorithm(algorithm);
+                // What has no room for the size would be measured as another.
+                if algorithm == AllGatherAlgorithm::Auto || watch.gathers_by(work)? == Some(algorithm) {
+                    time(&mut group, BenchmarkId::new(name, bytes), watch, work);
+                }
+            }
+        }
+        group.finish();
+        Ok(())
+    })
 }

@@ -5,6 +5,7 @@
 mod collective;
 mod put;
 mod replay;
+mod start_up;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ fn run() -> Result<(), BenchError> {
     put::benches(&mut criterion)?;
     collective::benches(&mut criterion)?;
     replay::benches(&mut criterion)?;
+    start_up::benches(&mut criterion)?;
     criterion.final_summary();
     Ok(())
 }

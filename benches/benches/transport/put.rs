@@ -6,6 +6,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use crate::time;
 
 const SIZES: [usize; 7] = [8, 64, 256, 4096, 65536, 1 << 20, 4 << 20];
+const STREAM_SIZES: [usize; 3] = [8, 4096, 65536];
 const PING_PONG_SIZES: [usize; 5] = [0, 8, 64, 4096, 65536];
 
 pub(crate) fn benches(criterion: &mut Criterion) -> Result<(), BenchError> {
@@ -14,9 +15,7 @@ pub(crate) fn benches(criterion: &mut Criterion) -> Result<(), BenchError> {
     benches::with_job(2, &[largest], |watch| {
         by_size(criterion, watch, "put_nbi + quiet", Kind::PutQuiet)?;
         by_size(criterion, watch, "get_nbi + quiet", Kind::Get)?;
-        let mut group = criterion.benchmark_group(format!("{}/put_nbi alone", watch.backend()));
-        time(&mut group, BenchmarkId::from_parameter(8), watch, Work::new(Kind::Put, 8)?);
-        group.finish();
+        message_rate(criterion, watch)?;
         ping_pong(criterion, watch)
     })
 }
@@ -31,6 +30,18 @@ fn by_size(
     for bytes in SIZES {
         group.throughput(Throughput::Bytes(bytes as u64));
         time(&mut group, BenchmarkId::from_parameter(bytes), watch, Work::new(kind, bytes)?);
+    }
+    group.finish();
+    Ok(())
+}
+
+/// The call alone, and puts that nobody waits for until the end.
+fn message_rate(criterion: &mut Criterion, watch: &mut dyn Watch) -> Result<(), BenchError> {
+    let mut group = criterion.benchmark_group(format!("{}/message rate", watch.backend()));
+    group.throughput(Throughput::Elements(1));
+    time(&mut group, BenchmarkId::new("put_nbi alone", 8), watch, Work::new(Kind::Put, 8)?);
+    for bytes in STREAM_SIZES {
+        time(&mut group, BenchmarkId::new("stream", bytes), watch, Work::new(Kind::Stream, bytes)?);
     }
     group.finish();
     Ok(())

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use transport_core::Transport;
-use transport_core::collectives::AllGather;
+use transport_core::collectives::{AllGather, AllGatherAlgorithm};
 
 use super::{Kind, Laps, Room, Work, pattern};
 use crate::error::WorkError;
@@ -34,6 +34,19 @@ pub(super) async fn barrier<X: Transport, L: Laps>(
     pe.barrier_all().await?;
     pattern::check_word(pe, pe.heap().load(dst)?, rounds, Kind::Barrier.name(), rounds)?;
     Ok(took)
+}
+
+impl Work {
+    /// How its AllGathers are done in such a job, if it has any.
+    pub(crate) fn gathers_by<X: Transport>(
+        &self,
+        pe: &X,
+        room: Room,
+    ) -> Result<Option<AllGatherAlgorithm>, WorkError> {
+        let Some(asked) = self.algorithm() else { return Ok(None) };
+        let [all, _] = room.halves(self, pe.n_pes())?;
+        Ok(Some(AllGather::in_place(pe, all, asked)?.algorithm()))
+    }
 }
 
 /// AllGathers in place.

@@ -80,6 +80,7 @@ fn variables_of_the_environment() {
         ("SHMEM_TIMEOUT", "0"),
         ("SHMEM_UID_SESSION_ID", "nowhere"),
         ("SHMEM_LOG_LEVEL", "loud"),
+        ("SHMEM_ALLGATHER", "fast"),
     ] {
         wrong(doctor(&[]).env(name, value), &[name, value]);
     }

@@ -305,7 +305,8 @@ mod tests {
     }
 
     fn details(pe: usize, n_pes: usize) -> Details {
-        Details { pe, n_pes, heap_size: 1, timeout: TIMEOUT, job_id: String::new(), backend: String::new() }
+        let (job_id, backend, all_gather) = (String::new(), String::new(), String::new());
+        Details { pe, n_pes, heap_size: 1, timeout: TIMEOUT, job_id, backend, all_gather }
     }
 
     proptest! {

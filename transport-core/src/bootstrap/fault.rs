@@ -14,6 +14,8 @@ pub enum Property {
     HeapSize,
     /// The backend's name.
     Backend,
+    /// The algorithm of AllGathers for which the program names none.
+    AllGather,
 }
 
 impl Property {
@@ -22,6 +24,7 @@ impl Property {
             Self::NPes => "start every PE with the same n_pes (SHMEM_N_PES)",
             Self::HeapSize => "give every PE the same heap size (SHMEM_HEAP_SIZE or --heap)",
             Self::Backend => "give every PE the same backend (SHMEM_BACKEND or --backend)",
+            Self::AllGather => "give every PE the same algorithm (SHMEM_ALLGATHER or --algorithm), or none",
         }
     }
 }
@@ -32,6 +35,7 @@ impl fmt::Display for Property {
             Self::NPes => "n_pes",
             Self::HeapSize => "heap size",
             Self::Backend => "backend",
+            Self::AllGather => "the AllGather's algorithm",
         })
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn write_fault(out: &mut Writer, fault: &JobFault) {
                 Property::NPes => 1,
                 Property::HeapSize => 2,
                 Property::Backend => 3,
+                Property::AllGather => 11,
             });
             out.pes(odd);
             out.text(theirs);
@@ -82,11 +83,12 @@ pub(super) fn write_fault(out: &mut Writer, fault: &JobFault) {
 
 pub(super) fn read_fault(input: &mut Reader) -> Result<JobFault, MessageError> {
     Ok(match input.u8()? {
-        kind @ 1..=3 => JobFault::Mismatch {
+        kind @ (1..=3 | 11) => JobFault::Mismatch {
             property: match kind {
                 1 => Property::NPes,
                 2 => Property::HeapSize,
-                _ => Property::Backend,
+                3 => Property::Backend,
+                _ => Property::AllGather,
             },
             odd: input.pes()?,
             theirs: input.text()?,

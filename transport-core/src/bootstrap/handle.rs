@@ -12,6 +12,7 @@ use super::fault::CallKind;
 use super::join_spec::JoinSpec;
 use super::peer_lost::PeerLost;
 use super::thread::BootstrapThread;
+use crate::collectives::AllGatherAlgorithm;
 
 /// The most bytes that one PE may give to an [`allgather`](Bootstrap::allgather).
 pub const MAX_PAYLOAD: usize = 1 << 20;
@@ -33,6 +34,7 @@ pub const MAX_PAYLOAD: usize = 1 << 20;
 pub struct Bootstrap {
     my_pe: usize,
     n_pes: usize,
+    all_gather: AllGatherAlgorithm,
     address: SocketAddr,
     thread: BootstrapThread,
     in_flight: Mutex<Option<InFlight>>,
@@ -53,10 +55,10 @@ impl Bootstrap {
     /// on all PEs alike, if the PEs do not agree or some are missing at the deadline.
     pub async fn join(spec: JoinSpec) -> Result<Self, BootstrapError> {
         spec.validate()?;
-        let (my_pe, n_pes) = (spec.my_pe, spec.n_pes);
+        let (my_pe, n_pes, all_gather) = (spec.my_pe, spec.n_pes, spec.all_gather);
         let (thread, joined) = BootstrapThread::start(spec)?;
         let address = joined.await.map_err(|_| thread_gone(my_pe))??;
-        Ok(Self { my_pe, n_pes, address, thread, in_flight: Mutex::new(None) })
+        Ok(Self { my_pe, n_pes, all_gather, address, thread, in_flight: Mutex::new(None) })
     }
 
     /// This PE's number.
@@ -69,6 +71,13 @@ impl Bootstrap {
     #[must_use]
     pub fn n_pes(&self) -> usize {
         self.n_pes
+    }
+
+    /// How the job's AllGathers are done whose algorithm the program leaves open: a backend hands it to
+    /// [`Endpoint::all_gather_by`](crate::Endpoint::all_gather_by).
+    #[must_use]
+    pub fn all_gather(&self) -> AllGatherAlgorithm {
+        self.all_gather
     }
 
     /// Where PE 0 serves, with the real port.

@@ -182,6 +182,7 @@ mod tests {
             timeout: Duration::from_secs(1),
             job_id: job_id.into(),
             backend: "loopback".into(),
+            all_gather: "auto".into(),
         }
     }
 

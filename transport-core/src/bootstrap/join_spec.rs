@@ -9,6 +9,7 @@ use std::time::Duration;
 use socket2::{SockRef, Type};
 
 use super::error::BootstrapError;
+use crate::collectives::AllGatherAlgorithm;
 use crate::config::{
     DEFAULT_HEAP_SIZE, DEFAULT_TIMEOUT, Interface, JobConfig, MAX_BACKEND_LEN, MAX_JOB_ID_LEN, MAX_PES,
     MAX_TIMEOUT, MIN_TIMEOUT, RendezvousAddress, Secret,
@@ -29,6 +30,8 @@ pub struct JoinSpec {
     pub job_id: String,
     /// The backend's name. Equal on all; at most [`MAX_BACKEND_LEN`] bytes.
     pub backend: String,
+    /// How AllGathers are done whose algorithm the program leaves open. Equal on all.
+    pub all_gather: AllGatherAlgorithm,
     /// Deadline for joining and for each collective call.
     pub timeout: Duration,
     /// What all PEs must know to be let in, if anything.
@@ -52,6 +55,7 @@ impl JoinSpec {
             heap_size: DEFAULT_HEAP_SIZE.bytes(),
             job_id: String::new(),
             backend: String::new(),
+            all_gather: AllGatherAlgorithm::Auto,
             timeout: DEFAULT_TIMEOUT,
             secret: None,
             ifname: None,
@@ -104,6 +108,7 @@ impl TryFrom<&JobConfig> for JoinSpec {
             heap_size: config.heap_size.value.bytes(),
             job_id: config.job_id.value.clone(),
             backend: config.backend.value.clone().unwrap_or_default(),
+            all_gather: config.all_gather.value,
             timeout: config.timeout.value,
             secret: config.secret.value.clone(),
             ifname: config.ifname.value.clone(),

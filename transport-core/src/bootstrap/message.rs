@@ -18,7 +18,7 @@ pub type Proof = [u8; 32];
 /// What every first message begins with.
 pub const MAGIC: [u8; 8] = *b"shmemBS\n";
 /// Both sides must have the same.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Why bytes are no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -52,6 +52,8 @@ pub struct Details {
     pub job_id: String,
     /// Its backend.
     pub backend: String,
+    /// How it does AllGathers whose algorithm the program leaves open, by name: another build may know more of them.
+    pub all_gather: String,
 }
 
 /// From a PE to the rendezvous.
@@ -149,6 +151,7 @@ impl From<&JoinSpec> for Details {
             timeout: spec.timeout,
             job_id: spec.job_id.clone(),
             backend: spec.backend.clone(),
+            all_gather: spec.all_gather.to_string(),
         }
     }
 }
@@ -167,6 +170,7 @@ impl Details {
         out.duration(self.timeout);
         out.text(&self.job_id);
         out.text(&self.backend);
+        out.text(&self.all_gather);
     }
 
     fn read(input: &mut Reader) -> Result<Self, MessageError> {
@@ -177,6 +181,7 @@ impl Details {
             timeout: input.duration()?,
             job_id: input.text()?,
             backend: input.text()?,
+            all_gather: input.text()?,
         })
     }
 }

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! A connection that does not get as far as a valid `Join` of this job is a stranger: it is refused alone and the job
-//! goes on. PEs that do belong to the job but disagree (a PE twice, different n_pes, heap or backend) end it, and every
+//! goes on. PEs that do belong to the job but disagree (a PE twice, different n_pes, heap, backend or AllGather) end it, and every
 //! PE is told which one is odd. The secret, if there is one, is never sent: each side proves by HMAC-SHA256 over both
 //! nonces that it knows it. What follows the handshake is neither encrypted nor authenticated.
 //!

@@ -42,6 +42,7 @@ impl Roster {
         }
         self.agree(Property::HeapSize, &details, |d| d.heap_size, |heap| ByteSize::new(*heap).to_string())?;
         self.agree(Property::Backend, &details, |d| d.backend.clone(), |name| format!("{name:?}"))?;
+        self.agree(Property::AllGather, &details, |d| d.all_gather.clone(), Clone::clone)?;
         self.members[pe] = Some(Joined { details, from: from.to_owned() });
         Ok(())
     }
@@ -76,8 +77,12 @@ mod tests {
     use super::*;
 
     fn details(pe: usize, n_pes: usize, heap_size: u64, backend: &str) -> Details {
-        let timeout = Duration::from_secs(1);
-        Details { pe, n_pes, heap_size, timeout, job_id: String::new(), backend: backend.into() }
+        let (timeout, job_id) = (Duration::from_secs(1), String::new());
+        Details { pe, n_pes, heap_size, timeout, job_id, backend: backend.into(), all_gather: "auto".into() }
+    }
+
+    fn gathering_by(pe: usize, all_gather: &str) -> Details {
+        Details { all_gather: all_gather.into(), ..details(pe, 4, 1 << 20, "x") }
     }
 
     fn roster_with(pes: &[usize]) -> Roster {
@@ -106,6 +111,7 @@ mod tests {
             (details(1, 4, 1 << 20, "x"), &["PE 1 was started twice", "here", "there"]),
             (details(2, 4, 2 << 20, "x"), &["PE 2 has 2 MiB", "1 MiB", "SHMEM_HEAP_SIZE"]),
             (details(2, 4, 1 << 20, "y"), &["PE 2 has \"y\"", "\"x\"", "backend"]),
+            (gathering_by(2, "ring"), &["PE 2 has ring", "PEs 0, 1 has auto", "SHMEM_ALLGATHER"]),
         ] {
             let fault = roster_with(&[0, 1]).admit(newcomer, "there").unwrap_err().to_string();
             assert!(words.iter().all(|word| fault.contains(word)), "{fault}");

@@ -13,7 +13,8 @@ use crate::transport::Medium;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum AllGatherAlgorithm {
-    /// Chosen by size, PE count and backend.
+    /// As the job was told (`SHMEM_ALLGATHER`, [`JobConfig::all_gather`](crate::config::JobConfig::all_gather)), else chosen by size,
+    /// PE count and backend.
     #[default]
     Auto,
     /// Barrier, a put to every peer, barrier: the reference that others are checked against. The first barrier says that
@@ -88,14 +89,16 @@ pub(super) struct Job<'a> {
 impl Job<'_> {
     /// By what was measured, and for NICs by the model of their costs: see the README.
     fn choose(&self, len: u64) -> AllGatherAlgorithm {
-        // From so many PEs on, a message to each costs more than a few that grow; and up to so many bytes eager is best.
-        let (many, eager) = match self.medium {
-            Medium::Memory => (usize::MAX, 512),
-            Medium::Nic => (16, 4 << 10),
-            Medium::SoftwareNic => (4, 4 << 10),
+        // From so many PEs on, a message to each costs more than a few that grow; up to so many bytes a mark in each is less work
+        // than a flag; and up to so many eager is best.
+        let (many, marked, eager) = match self.medium {
+            Medium::Memory => (usize::MAX, 0, 512),
+            Medium::Nic => (16, 64, 4 << 10),
+            Medium::SoftwareNic => (4, 448, 4 << 10),
         };
         match len {
             _ if self.n_pes >= many && len <= 512 => AllGatherAlgorithm::Bruck,
+            1.. if len <= marked => AllGatherAlgorithm::Marked,
             _ if len <= eager => AllGatherAlgorithm::Eager,
             // Where PEs take turns on the processors, a count of all is less to wait for than a signal of each.
             _ if self.medium == Medium::Memory && self.n_pes > 4 => AllGatherAlgorithm::Textbook,

@@ -54,7 +54,9 @@ impl AllGather {
             return Err(Error::Overlap { op: OP, my_pe, src: b, dst: a, len: src.byte_len() });
         }
         let (medium, staging) = (transport.endpoint().medium(), transport.heap().staging());
-        let algorithm = algorithm.resolved(&Job { n_pes, medium, staging }, src.byte_len());
+        let left_open = algorithm == AllGatherAlgorithm::Auto;
+        let asked = if left_open { transport.endpoint().all_gather() } else { algorithm };
+        let algorithm = asked.resolved(&Job { n_pes, medium, staging }, src.byte_len());
         Ok(Self { dst, my_part, src, algorithm })
     }
 

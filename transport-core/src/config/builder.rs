@@ -20,6 +20,7 @@ use super::rendezvous::{Host, RendezvousAddress};
 use super::seconds::parse_seconds;
 use super::secret::Secret;
 use super::setting::{Setting, Source};
+use crate::collectives::AllGatherAlgorithm;
 
 /// Collects what the program was told, then makes a [`JobConfig`].
 ///
@@ -108,6 +109,9 @@ impl JobConfigBuilder {
         let log_level = self.parsed(Key::LogLevel, |text, origin| {
             text.parse().map_err(|()| ConfigError::LogLevel { value: text.to_owned(), origin })
         })?;
+        let all_gather = self.parsed(Key::AllGather, |text, origin| {
+            text.parse().map_err(|error| ConfigError::AllGather { origin, error })
+        })?;
         let timeout = self.parsed(Key::Timeout, |text, origin| {
             parse_seconds(text).map_err(|error| ConfigError::Timeout { origin, error })
         })?;
@@ -119,6 +123,7 @@ impl JobConfigBuilder {
                 .unwrap_or(Setting::default_value(String::new())),
             backend: optional(self.short_text(Key::Backend, MAX_BACKEND_LEN)?),
             log_level: log_level.unwrap_or(Setting::default_value(LogLevel::default())),
+            all_gather: all_gather.unwrap_or(Setting::default_value(AllGatherAlgorithm::Auto)),
             timeout: timeout.unwrap_or(Setting::default_value(DEFAULT_TIMEOUT)),
             ifname: optional(ifname),
             rendezvous,

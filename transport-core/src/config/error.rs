@@ -165,6 +165,15 @@ pub enum ConfigError {
         max: ByteSize,
     },
 
+    /// Not an algorithm.
+    #[error("AllGather ({origin}): {error}")]
+    AllGather {
+        /// Where it came from.
+        origin: Source,
+        /// What was given, and which there are.
+        error: String,
+    },
+
     /// Not a deadline.
     #[error("timeout ({origin}): {error}")]
     Timeout {

@@ -15,6 +15,7 @@ use super::log_level::LogLevel;
 use super::rendezvous::RendezvousAddress;
 use super::secret::Secret;
 use super::setting::{Setting, Source};
+use crate::collectives::AllGatherAlgorithm;
 
 /// The smallest symmetric heap.
 pub const MIN_HEAP_SIZE: ByteSize = ByteSize::new(64 << 10);
@@ -55,6 +56,9 @@ pub struct JobConfig {
     pub backend: Setting<Option<String>>,
     /// Bytes of the symmetric heap, [`MIN_HEAP_SIZE`]`..=`[`MAX_HEAP_SIZE`].
     pub heap_size: Setting<ByteSize>,
+    /// How AllGathers are done whose algorithm the program leaves open; [`Auto`](AllGatherAlgorithm::Auto): by size, PE count and
+    /// backend.
+    pub all_gather: Setting<AllGatherAlgorithm>,
     /// Deadline of every call.
     pub timeout: Setting<Duration>,
     /// What all PEs must know to be let in, if anything.
@@ -112,6 +116,7 @@ impl JobConfig {
             Key::LogLevel => plain(&self.log_level),
             Key::Backend => or_none(&self.backend),
             Key::HeapSize => plain(&self.heap_size),
+            Key::AllGather => plain(&self.all_gather),
             Key::Timeout => (format!("{} s", self.timeout.value.as_secs_f64()), &self.timeout.source),
             Key::Secret => or_none(&self.secret),
             Key::JobId => (format!("{:?}", self.job_id.value), &self.job_id.source),

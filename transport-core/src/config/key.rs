@@ -22,6 +22,8 @@ pub enum Key {
     Backend,
     /// Bytes of the symmetric heap.
     HeapSize,
+    /// How AllGathers are done whose algorithm the program leaves open.
+    AllGather,
     /// Deadline of a call, seconds.
     Timeout,
     /// What all PEs of the job must know to be let in.
@@ -36,7 +38,7 @@ pub enum Key {
 
 impl Key {
     /// All of them, in the order in which they are described.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Pe,
         Self::NPes,
         Self::LocalPe,
@@ -46,6 +48,7 @@ impl Key {
         Self::LogLevel,
         Self::Backend,
         Self::HeapSize,
+        Self::AllGather,
         Self::Timeout,
         Self::Secret,
         Self::JobId,
@@ -66,6 +69,7 @@ impl Key {
             Self::LogLevel => "SHMEM_LOG_LEVEL",
             Self::Backend => "SHMEM_BACKEND",
             Self::HeapSize => "SHMEM_HEAP_SIZE",
+            Self::AllGather => "SHMEM_ALLGATHER",
             Self::Timeout => "SHMEM_TIMEOUT",
             Self::Secret => "SHMEM_SECRET",
             Self::JobId => "SHMEM_JOB_ID",
@@ -87,6 +91,7 @@ impl Key {
             Self::LogLevel => "log level",
             Self::Backend => "backend",
             Self::HeapSize => "heap size",
+            Self::AllGather => "AllGather",
             Self::Timeout => "timeout",
             Self::Secret => "secret",
             Self::JobId => "job id",

@@ -9,6 +9,7 @@ use bytemuck::Pod;
 
 use super::failures::Failures;
 use super::operations::{Remote, Transfer, Word};
+use crate::collectives::AllGatherAlgorithm;
 use crate::error::{Error, Result};
 use crate::heap::{HeapRange, SymHeap, SymSlice};
 use crate::wait::Waiter;
@@ -24,6 +25,7 @@ pub struct Endpoint {
     failures: Failures,
     in_collective: AtomicBool,
     medium: Medium,
+    all_gather: AllGatherAlgorithm,
 }
 
 /// By what the PEs of a job reach each other. Collectives choose by it, so all PEs of a job must say the same.
@@ -53,6 +55,7 @@ impl Endpoint {
             failures: Failures::new(my_pe, n_pes),
             in_collective: AtomicBool::new(false),
             medium: Medium::Nic,
+            all_gather: AllGatherAlgorithm::Auto,
         };
         new.set_timeout(timeout);
         new
@@ -68,6 +71,18 @@ impl Endpoint {
     #[must_use]
     pub fn medium(&self) -> Medium {
         self.medium
+    }
+
+    /// The same, with AllGathers by this algorithm where the program leaves it open; all PEs of a job must say the same.
+    #[must_use]
+    pub fn all_gather_by(self, all_gather: AllGatherAlgorithm) -> Self {
+        Self { all_gather, ..self }
+    }
+
+    /// What [`AllGatherAlgorithm::Auto`] means in this job; if that itself, it is chosen by size, PE count and medium.
+    #[must_use]
+    pub fn all_gather(&self) -> AllGatherAlgorithm {
+        self.all_gather
     }
 
     /// This PE's number, from 0.

@@ -90,6 +90,7 @@ fn a_pe_number_beyond_the_job_ends_it() {
         timeout: Duration::MAX,
         job_id: meeting.job_id,
         backend: "test".into(),
+        all_gather: "auto".into(),
     };
     let join = ToServer::Join { details, proof: None };
     stream.write_all(&join.encode().unwrap()).unwrap();
@@ -111,6 +112,7 @@ fn a_member_that_talks_nonsense_is_lost() {
         timeout: PATIENCE,
         job_id: meeting.job_id,
         backend: "test".into(),
+        all_gather: "auto".into(),
     };
     stream.write_all(&ToServer::Join { details, proof: None }.encode().unwrap()).unwrap();
     let zero = zero.join().unwrap().unwrap();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use transport_core::bootstrap::{CallKind, JobFault, Property};
+use transport_core::collectives::AllGatherAlgorithm;
 
 use crate::support::*;
 
@@ -53,6 +54,21 @@ fn other_backend() {
     specs[0].backend = "roce".into();
     let fault = common_fault(&join_all(specs));
     assert_words(fault, &["backend", "PE 1 has \"roce\"", "PE 0 has \"test\"", "--backend"]);
+}
+
+#[test]
+fn other_all_gather() {
+    let mut meeting = Meeting::new();
+    let mut specs = meeting.specs(2);
+    specs[0].all_gather = AllGatherAlgorithm::Ring;
+    let fault = common_fault(&join_all(specs));
+    assert_words(fault, &["AllGather", "PE 1 has ring", "PE 0 has auto", "SHMEM_ALLGATHER", "--algorithm"]);
+
+    let mut specs = Meeting::new().specs(2);
+    specs.iter_mut().for_each(|spec| spec.all_gather = AllGatherAlgorithm::Ring);
+    let job = in_order(join_all(specs));
+    assert!(job.iter().all(|pe| pe.all_gather() == AllGatherAlgorithm::Ring));
+    leave_all(&job);
 }
 
 #[test]

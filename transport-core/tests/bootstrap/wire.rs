@@ -46,14 +46,16 @@ fn millis() -> impl Strategy<Value = Duration> {
 }
 
 fn to_server() -> impl Strategy<Value = ToServer> {
-    let details = (any::<usize>(), any::<usize>(), any::<u64>(), millis(), ".{0,60}", ".{0,16}").prop_map(
-        |(pe, n_pes, heap_size, timeout, job_id, backend)| Details {
+    let texts = (".{0,60}", ".{0,16}", ".{0,16}");
+    let details = (any::<usize>(), any::<usize>(), any::<u64>(), millis(), texts).prop_map(
+        |(pe, n_pes, heap_size, timeout, (job_id, backend, all_gather))| Details {
             pe,
             n_pes,
             heap_size,
             timeout,
             job_id,
             backend,
+            all_gather,
         },
     );
     prop_oneof![
@@ -69,7 +71,12 @@ fn to_server() -> impl Strategy<Value = ToServer> {
 }
 
 fn fault() -> impl Strategy<Value = JobFault> {
-    let property = prop_oneof![Just(Property::NPes), Just(Property::HeapSize), Just(Property::Backend)];
+    let property = prop_oneof![
+        Just(Property::NPes),
+        Just(Property::HeapSize),
+        Just(Property::Backend),
+        Just(Property::AllGather)
+    ];
     prop_oneof![
         (property, pes(), ".{0,20}", pes(), ".{0,20}").prop_map(|(property, odd, theirs, others, ours)| {
             JobFault::Mismatch { property, odd, theirs, others, ours }

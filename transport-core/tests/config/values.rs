@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use transport_core::collectives::AllGatherAlgorithm;
 use transport_core::config::{ConfigError, Key, LogLevel, Source};
 
 use crate::{assert_words, with};
@@ -23,6 +24,7 @@ fn defaults() {
     );
     assert_eq!(config.log_level.value, LogLevel::Warn);
     assert!(config.backend.value.is_none() && config.secret.value.is_none() && config.ifname.value.is_none());
+    assert_eq!(config.all_gather.to_string(), "auto (default)");
     assert_eq!(config.job_id.value, "");
     assert!(config.unknown_names().is_empty());
 }
@@ -34,6 +36,7 @@ fn everything_from_the_environment() {
         ("SHMEM_LOG_LEVEL", "DEBUG"),
         ("SHMEM_BACKEND", "loopback"),
         ("SHMEM_HEAP_SIZE", "2G"),
+        ("SHMEM_ALLGATHER", "ring"),
         ("SHMEM_TIMEOUT", "0.25"),
         ("SHMEM_SECRET", "swordfish"),
         ("SHMEM_JOB_ID", "job 7"),
@@ -51,6 +54,7 @@ fn everything_from_the_environment() {
         "interface          eth0:inet6 (environment SHMEM_UID_SOCK_IFNAME)",
         "log level          debug (environment SHMEM_LOG_LEVEL)",
         "backend            loopback (environment SHMEM_BACKEND)",
+        "AllGather          ring (environment SHMEM_ALLGATHER)",
         "timeout            0.25 s (environment SHMEM_TIMEOUT)",
         "secret             set, not shown (environment SHMEM_SECRET)",
         "job id             \"job 7\" (environment SHMEM_JOB_ID)",
@@ -84,6 +88,16 @@ fn argument_environment_default() {
 }
 
 #[test]
+fn every_all_gather_algorithm_can_be_set() {
+    for (algorithm, name) in AllGatherAlgorithm::ALL {
+        assert_eq!(and(&[("SHMEM_ALLGATHER", name)]).build().unwrap().all_gather.value, algorithm);
+        let argued = and(&[("SHMEM_ALLGATHER", "x")]).with_argument(Key::AllGather, "--algorithm", name);
+        assert_eq!(argued.build().unwrap().all_gather.to_string(), format!("{name} (argument --algorithm)"));
+    }
+    assert_eq!(and(&[("SHMEM_ALLGATHER", "")]).build().unwrap().all_gather.source, Source::Default);
+}
+
+#[test]
 fn wrong_values_name_themselves_their_source_and_the_remedy() {
     for (name, value, words) in [
         ("SHMEM_HEAP_SIZE", "0", &["heap size is 0 B", "64 KiB to 40 GiB"][..]),
@@ -91,6 +105,8 @@ fn wrong_values_name_themselves_their_source_and_the_remedy() {
         ("SHMEM_HEAP_SIZE", "41G", &["41 GiB", "64 KiB to 40 GiB"]),
         ("SHMEM_HEAP_SIZE", "1.5G", &["\"1.5G\"", "fraction"]),
         ("SHMEM_HEAP_SIZE", "-1", &["negative"]),
+        ("SHMEM_ALLGATHER", "fast", &["AllGather (", "\"fast\"", "auto, textbook, eager"]),
+        ("SHMEM_ALLGATHER", "Ring", &["\"Ring\"", ", ring, "]),
         ("SHMEM_TIMEOUT", "0", &["\"0\"", "for ever"]),
         ("SHMEM_TIMEOUT", "2m", &["\"2m\"", "without a unit"]),
         ("SHMEM_LOG_LEVEL", "loud", &["\"loud\"", "off, fatal, error"]),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use transport_core::Endpoint;
+use transport_core::bootstrap::Bootstrap;
 use transport_core::heap::SymHeap;
 use transport_core::transport::{Dissemination, Medium};
 
@@ -18,11 +19,11 @@ impl Fabric {
     /// What the others offer, and the engine over it.
     pub(super) fn engine(
         &self,
-        my_pe: usize,
+        bootstrap: &Bootstrap,
         made: &Made,
         said: &[Bytes],
     ) -> Result<(Vec<Offer>, Arc<Engine>)> {
-        let (n_pes, limits) = (said.len(), made.limits);
+        let (my_pe, n_pes, limits) = (bootstrap.my_pe(), said.len(), made.limits);
         let garbled = |pe| RoceError::Garbled { my_pe, pe, what: "description of its memory" };
         let read = |(pe, said): (usize, &Bytes)| {
             Offer::decode(said, n_pes * limits.per_peer).ok_or_else(|| garbled(pe))
@@ -55,8 +56,9 @@ impl Fabric {
         // All know the same of all, so they come to the same.
         let software = made.connector.peers.iter().any(|peer| peer.software);
         let medium = if software { Medium::SoftwareNic } else { Medium::Nic };
+        let endpoint = Endpoint::new(my_pe, n_pes, heap, self.timeout);
         let engine = Engine::new(Parts {
-            endpoint: Endpoint::new(my_pe, n_pes, heap, self.timeout).over(medium),
+            endpoint: endpoint.over(medium).all_gather_by(bootstrap.all_gather()),
             memory: Arc::clone(&made.memory),
             peers: offers.iter().enumerate().map(peer).collect(),
             cq: Arc::clone(&made.connector.cq),

@@ -158,7 +158,7 @@ impl Fabric {
             making.map_err(system("start a thread"))?.await.map_err(system("make the queue pairs"))??;
         let offers = bootstrap.allgather(made.offer(listens_at).encode()).await?;
         let (token, per_peer) = (made.connector.peers[0].token, made.limits.per_peer);
-        let (offers, engine) = self.engine(my_pe, &made, &offers)?;
+        let (offers, engine) = self.engine(bootstrap, &made, &offers)?;
 
         let (connector, listeners) = (Arc::new(made.connector), offers.iter().map(|o| o.listener).collect());
         if let Some(listener) = listener {
