@@ -127,7 +127,7 @@ impl JobMemory {
 
     /// Rings for `pe` if it sleeps until a word changes that was just put. There is no fence between, so one that is just going
     /// to sleep may be missed; it looks again after its nap.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wake_after_put(&self, pe: usize, put: HeapRange) {
         #[cfg(not(shmem_loom))]
         if self.armed(pe).load(Ordering::Relaxed) != 0 {

@@ -109,7 +109,7 @@ impl Loopback {
         &self.pe.memory
     }
 
-    #[inline]
+    #[inline(always)]
     fn copy(&self, dst_pe: usize, dst: u64, src_pe: usize, src: u64, len: u64) {
         let memory = self.memory();
         memory.all().copy_from(memory.heap_at(dst_pe, dst), memory.all(), memory.heap_at(src_pe, src), len);
@@ -138,7 +138,7 @@ impl Transport for Loopback {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn post_put(&self, put: Transfer) -> Result<()> {
         self.copy(put.pe(), put.remote().offset(), self.my_pe(), put.local().offset(), put.local().len());
         self.memory().wake_after_put(put.pe(), put.remote());
@@ -151,13 +151,13 @@ impl Transport for Loopback {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn post_get(&self, get: Transfer) -> Result<()> {
         self.copy(self.my_pe(), get.local().offset(), get.pe(), get.remote().offset(), get.local().len());
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn post_put_signal(&self, put: Option<Transfer>, signal: Word, op: SignalOp) -> Result<()> {
         if let Some(put) = put {
             self.post_put(put)?;

@@ -59,8 +59,14 @@ impl LiveTable {
     /// A slot; none if none so far has been used there.
     #[inline]
     fn slot(&self, at: u32) -> Option<&AtomicU32> {
-        let at = at as usize;
-        self.near.get(at).or_else(|| self.far.get()?.get(at - NEAR))
+        self.near.get(at as usize).or_else(|| self.far_slot(at))
+    }
+
+    /// Apart from what most puts look at.
+    #[cold]
+    #[inline(never)]
+    fn far_slot(&self, at: u32) -> Option<&AtomicU32> {
+        self.far.get()?.get(at as usize - NEAR)
     }
 
     /// Whether what `key` names is live.

@@ -274,23 +274,24 @@ impl SymHeap {
         slice: SymSlice<T>,
     ) -> Result<HeapRange> {
         let range = HeapRange { offset: slice.offset(), len: slice.byte_len() };
-        if !self.live.contains(slice.key()) {
-            let (my_pe, HeapRange { offset, len }) = (self.my_pe, range);
-            return Err(Error::NotLive { op, my_pe, operand, offset, len });
-        }
+        let is_live = self.live.contains(slice.key());
         // A slice of another job may carry a key that lives here too. It must still not leave the memory.
-        if range.offset.checked_add(range.len).is_none_or(|end| end > self.region.len() as u64) {
-            let (my_pe, HeapRange { offset, len }) = (self.my_pe, range);
-            return Err(Error::OutOfRange {
-                op,
-                my_pe,
-                operand,
-                offset,
-                len,
-                size: self.region.len() as u64,
-            });
+        let end = range.offset.checked_add(range.len);
+        if !is_live || end.is_none_or(|end| end > self.region.len() as u64) {
+            return Err(self.refused(op, operand, range, is_live));
         }
         Ok(range)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refused(&self, op: &'static str, operand: &'static str, range: HeapRange, is_live: bool) -> Error {
+        let (my_pe, HeapRange { offset, len }) = (self.my_pe, range);
+        if is_live {
+            Error::OutOfRange { op, my_pe, operand, offset, len, size: self.region.len() as u64 }
+        } else {
+            Error::NotLive { op, my_pe, operand, offset, len }
+        }
     }
 
     /// Checks a single word of 64 bits as [`SymHeap::check`] does, and its alignment.

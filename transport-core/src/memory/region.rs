@@ -108,8 +108,9 @@ impl Region {
     #[inline]
     #[must_use]
     pub fn at(&self, offset: u64, len: u64) -> *mut u8 {
-        let inside = offset.checked_add(len).is_some_and(|end| end <= self.len as u64);
-        assert!(inside, "offset {offset} + {len} bytes leaves a region of {} bytes", self.len);
+        if offset.checked_add(len).is_none_or(|end| end > self.len as u64) {
+            leaves(offset, len, self.len);
+        }
         // SAFETY: `offset <= self.len`, inside of (or one past) the mapped bytes.
         unsafe { self.base.as_ptr().add(offset as usize) }
     }
@@ -130,6 +131,23 @@ impl Region {
     pub fn load(&self, offset: u64) -> u64 {
         self.word(offset).load(Ordering::Acquire)
     }
+}
+
+// Apart, so that nothing is made ready for them where all is well.
+
+#[cold]
+#[inline(never)]
+#[expect(clippy::panic, reason = "a mistake of the caller, as an index out of bounds")]
+fn leaves(offset: u64, len: u64, size: usize) -> ! {
+    panic!("offset {offset} + {len} bytes leaves a region of {size} bytes");
+}
+
+#[cfg(not(shmem_loom))]
+#[cold]
+#[inline(never)]
+#[expect(clippy::panic, reason = "a mistake of the caller, as an index out of bounds")]
+fn misaligned(offset: u64, boundary: u64) -> ! {
+    panic!("a word at {offset} is not on a boundary of {boundary}");
 }
 
 /// The accesses. In a build with `--cfg shmem_loom`, `modelled` has them.
@@ -168,7 +186,9 @@ impl Region {
     #[inline]
     #[must_use]
     pub fn word(&self, offset: u64) -> &AtomicU64 {
-        assert_eq!(offset % 8, 0, "a word at {offset} is not on a boundary of 8");
+        if !offset.is_multiple_of(8) {
+            misaligned(offset, 8);
+        }
         // SAFETY: inside of the region, aligned (the base is), and only atomics and shared copies touch it.
         unsafe { &*self.at(offset, 8).cast::<AtomicU64>() }
     }
@@ -177,7 +197,9 @@ impl Region {
     #[inline]
     #[must_use]
     pub fn word32(&self, offset: u64) -> &AtomicU32 {
-        assert_eq!(offset % 4, 0, "a word at {offset} is not on a boundary of 4");
+        if !offset.is_multiple_of(4) {
+            misaligned(offset, 4);
+        }
         // SAFETY: as for `word`.
         unsafe { &*self.at(offset, 4).cast::<AtomicU32>() }
     }

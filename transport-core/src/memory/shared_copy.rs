@@ -60,6 +60,17 @@ unsafe fn copy<const SRC: bool>(dst: *mut u8, src: *const u8, len: usize) {
         }
         return;
     }
+    // SAFETY: the caller's promises, passed on.
+    unsafe { copy_any::<SRC>(dst, src, len) };
+}
+
+/// What is more than a word: not inlined, so that the word is where it is.
+///
+/// # Safety
+///
+/// As [`copy`].
+#[inline(never)]
+unsafe fn copy_any<const SRC: bool>(dst: *mut u8, src: *const u8, len: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if len >= VECTOR_COPY_FROM {
         // SAFETY: `len` is at least 64; else the caller's promise, passed on.

@@ -171,14 +171,34 @@ impl Endpoint {
 
     #[inline]
     pub(super) fn check_pe(&self, op: &'static str, pe: usize) -> Result<()> {
-        if pe >= self.n_pes {
-            return Err(Error::NoSuchPe { op, my_pe: self.my_pe, pe, n_pes: self.n_pes });
+        if pe >= self.n_pes { Err(self.no_such_pe(op, pe)) } else { self.failures.check_peer(op, pe) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn no_such_pe(&self, op: &'static str, pe: usize) -> Error {
+        Error::NoSuchPe { op, my_pe: self.my_pe, pe, n_pes: self.n_pes }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lengths_differ(&self, op: &'static str, dst: u64, src: u64) -> Error {
+        Error::LengthMismatch { op, my_pe: self.my_pe, dst, src }
+    }
+
+    /// A transfer between ranges of this PE: whether there is anything to move.
+    #[cold]
+    fn check_to_self(&self, op: &'static str, dst: HeapRange, src: HeapRange) -> Result<bool> {
+        let (a, b, len) = (dst.offset(), src.offset(), dst.len());
+        if a != b && a.abs_diff(b) < len {
+            return Err(Error::Overlap { op, my_pe: self.my_pe, src: b, dst: a, len });
         }
-        self.failures.check_peer(op, pe)
+        Ok(a != b)
     }
 
     /// Checks `dst` and `src` of a transfer between this PE and `pe`; `None` if there is nothing to move.
-    #[inline]
+    // A call with its registers saved and its answer by memory would be a third of a put of one word.
+    #[inline(always)]
     fn check_transfer<T: Pod>(
         &self,
         op: &'static str,
@@ -190,21 +210,15 @@ impl Endpoint {
         let dst = self.heap.check(op, "destination", dst)?;
         let src = self.heap.check(op, "source", src)?;
         if dst.len() != src.len() {
-            return Err(Error::LengthMismatch { op, my_pe: self.my_pe, dst: dst.len(), src: src.len() });
+            return Err(self.lengths_differ(op, dst.len(), src.len()));
         }
-        if pe == self.my_pe {
-            let (a, b, len) = (dst.offset(), src.offset(), dst.len());
-            if a == b {
-                return Ok(None);
-            }
-            if a.abs_diff(b) < len {
-                return Err(Error::Overlap { op, my_pe: self.my_pe, src: b, dst: a, len });
-            }
+        if pe == self.my_pe && !self.check_to_self(op, dst, src)? {
+            return Ok(None);
         }
         Ok((!dst.is_empty()).then_some((dst, src)))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_put<T: Pod>(
         &self,
         op: &'static str,
@@ -216,7 +230,7 @@ impl Endpoint {
         Ok(checked.map(|(remote, local)| Transfer { local, remote, pe }))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_get<T: Pod>(
         &self,
         op: &'static str,
@@ -243,7 +257,7 @@ impl Endpoint {
         Ok((!range.is_empty()).then_some(Remote { range, pe }))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_word(
         &self,
         op: &'static str,
