@@ -18,6 +18,7 @@ Works: name[:BYTES][@PES]; what is left out means the usual ones, no work at all
   signal-ping-pong:8  the same by put with signal; of OpenSHMEM 1.4: put_nbi, fence, p
   hand-off:8          our ping-pong beside a bare cache line that two processes hand to each other
   barrier:4           barrier_all of 4 PEs; MPI_Barrier
+  turns:8             the same beside processes that count in one word and yield: what turns of the processors cost
   all-gather:64@2     AllGather in place; MPI_Allgather in place, shmem_fcollect
   replay:64           our graph of two AllGathers, an add, a copy and an add, beside one AllGather of theirs
   job:64              the same graph beside those five steps written by hand

@@ -19,7 +19,7 @@ const PAGE: usize = 4096;
 /// The value that ends it.
 const END: u64 = u64::MAX;
 /// How long the other one may take for anything.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Memory that two processes share, for as long as this is there, by a name that stands for it in `/proc`.
 #[derive(Debug)]
@@ -38,10 +38,10 @@ impl Shared {
 }
 
 /// Two words, each with its cache line for itself, in a page of shared memory.
-struct Lines(*mut std::ffi::c_void);
+pub(crate) struct Lines(*mut std::ffi::c_void);
 
 impl Lines {
-    fn open(name: &OsString) -> std::io::Result<Self> {
+    pub(crate) fn open(name: &OsString) -> std::io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(name)?;
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the kernel chooses the address, so nothing else lies there.
@@ -50,7 +50,7 @@ impl Lines {
     }
 
     /// 0 or 1.
-    fn word(&self, which: usize) -> &AtomicU64 {
+    pub(crate) fn word(&self, which: usize) -> &AtomicU64 {
         // SAFETY: both words lie in the page, aligned, which is mapped as long as `self` is there; all access is atomic.
         unsafe { &*self.0.cast::<u8>().add(which % 2 * 1024).cast::<AtomicU64>() }
     }

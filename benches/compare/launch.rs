@@ -11,7 +11,7 @@ use crate::arguments::Bind;
 use crate::find::Ours;
 use crate::peers::{System, Variant};
 use crate::work::{Kind, Work};
-use crate::{handoff, pin};
+use crate::{handoff, pin, turns};
 
 /// How works are measured, whoever does them.
 #[derive(Debug, Clone)]
@@ -121,20 +121,22 @@ pub(crate) fn of_ours(ours: &Ours, works: &[Work], settings: &Settings) -> Comma
     command.args(["--seconds", &(settings.seconds * factor).as_secs_f64().to_string()]);
     for work in works {
         if let Some(name) = work.kind.of_ours() {
-            command.arg(if work.kind == Kind::Barrier {
-                name.to_owned()
-            } else {
-                format!("{name}:{}", work.bytes)
-            });
+            let sized = || format!("{name}:{}", work.bytes);
+            command.arg(if work.kind.has_size() { sized() } else { name.to_owned() });
         }
     }
     command
 }
 
-/// The bare hand-off, launched as ours are.
-pub(crate) fn of_bare(ours: &Ours, shared: &handoff::Shared, settings: &Settings) -> Command {
-    let mut command = of_shmrun(ours, &ours.itself, 2, settings);
-    command.arg(handoff::ROLE).arg(settings.seconds.as_secs_f64().to_string()).arg(&shared.name);
+/// The bare hand-off, or the bare turns, launched as ours are.
+pub(crate) fn of_bare(ours: &Ours, works: &[Work], shared: &handoff::Shared, settings: &Settings) -> Command {
+    let n_pes = works.first().map_or(2, |work| work.n_pes);
+    let is_turns = works.iter().any(|work| work.kind == Kind::Turns);
+    let mut command = of_shmrun(ours, &ours.itself, n_pes, settings);
+    command
+        .arg(if is_turns { turns::ROLE } else { handoff::ROLE })
+        .arg(settings.seconds.as_secs_f64().to_string())
+        .arg(&shared.name);
     command
 }
 

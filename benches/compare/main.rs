@@ -17,6 +17,7 @@ mod report;
 mod results;
 mod session;
 mod table;
+mod turns;
 mod work;
 
 use std::io::{Write, stderr, stdout};
@@ -114,6 +115,10 @@ fn main() -> ExitCode {
     let error = match roles.next() {
         Some(role) if role == pin::ROLE => pin::become_bound(roles),
         Some(role) if role == handoff::ROLE => match handoff::run(roles) {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(reason) => reason,
+        },
+        Some(role) if role == turns::ROLE => match turns::run(roles) {
             Ok(()) => return ExitCode::SUCCESS,
             Err(reason) => reason,
         },

@@ -11,7 +11,7 @@ pub(crate) enum System {
     OpenShmem,
     /// UCX alone, by its own measuring program. Only that one does not look at what arrives.
     Ucx,
-    /// A cache line between two processes, by this program.
+    /// What the machine does with nothing around it, by this program: a cache line between two processes, or turns of many.
     Bare,
 }
 
@@ -23,7 +23,7 @@ impl System {
             Self::Mpi => "MPI",
             Self::OpenShmem => "OpenSHMEM",
             Self::Ucx => "UCX",
-            Self::Bare => "bare hand-off",
+            Self::Bare => "bare hand-off and turns",
         }
     }
 
@@ -50,9 +50,9 @@ impl System {
     /// Whether it does anything like `work`.
     pub(crate) fn does(self, work: &Work) -> bool {
         match (self, work.kind) {
-            (Self::Mpi | Self::OpenShmem, kind) => kind != Kind::HandOff,
+            (Self::Mpi | Self::OpenShmem, kind) => !matches!(kind, Kind::HandOff | Kind::Turns),
             (Self::Ucx, kind) => matches!(kind, Kind::Get | Kind::Put | Kind::PingPong),
-            (Self::Bare, kind) => kind == Kind::HandOff,
+            (Self::Bare, kind) => matches!(kind, Kind::HandOff | Kind::Turns),
         }
     }
 }
@@ -77,7 +77,7 @@ const ONE_SIDED: &[Kind] = &[Kind::PutQuiet, Kind::Get, Kind::Put, Kind::PingPon
 ///
 /// `osc ^rdma` keeps OpenSHMEM from a crash of Open MPI 4.1 in `shmem_finalize` (open-mpi/ompi issue 11604), and changes
 /// nothing else: that component is MPI's. `pml_ucx_tls any` lets MPI use UCX though there is no NIC.
-pub(crate) const VARIANTS: [Variant; 9] = [
+pub(crate) const VARIANTS: [Variant; 10] = [
     Variant {
         name: "mpi ob1",
         system: System::Mpi,
@@ -128,7 +128,14 @@ pub(crate) const VARIANTS: [Variant; 9] = [
         spins: true,
     },
     Variant { name: "ucp", system: System::Ucx, options: &[], kinds: &[], spins: false },
-    Variant { name: "cache line", system: System::Bare, options: &[], kinds: &[], spins: false },
+    Variant { name: "cache line", system: System::Bare, options: &[], kinds: &[Kind::HandOff], spins: false },
+    Variant {
+        name: "count and yield",
+        system: System::Bare,
+        options: &[],
+        kinds: &[Kind::Turns],
+        spins: false,
+    },
 ];
 
 impl Variant {

@@ -106,7 +106,9 @@ impl Session {
                 (values, None)
             }
             (System::Bare, _) => match Shared::new() {
-                Ok(shared) => self.launch(works, || launch::of_bare(&self.ours, &shared, &self.settings)),
+                Ok(shared) => {
+                    self.launch(works, || launch::of_bare(&self.ours, works, &shared, &self.settings))
+                }
                 Err(error) => (Vec::new(), Some(format!("shared memory: {error}"))),
             },
         }

@@ -15,6 +15,7 @@ pub(crate) enum Kind {
     SignalPingPong,
     HandOff,
     Barrier,
+    Turns,
     AllGather,
     Replay,
     Job,
@@ -30,7 +31,7 @@ pub(crate) struct Work {
 }
 
 impl Kind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::PutQuiet,
         Self::Get,
         Self::Put,
@@ -38,6 +39,7 @@ impl Kind {
         Self::SignalPingPong,
         Self::HandOff,
         Self::Barrier,
+        Self::Turns,
         Self::AllGather,
         Self::Replay,
         Self::Job,
@@ -54,6 +56,7 @@ impl Kind {
             Self::SignalPingPong => "signal-ping-pong",
             Self::HandOff => "hand-off",
             Self::Barrier => "barrier",
+            Self::Turns => "turns",
             Self::AllGather => "all-gather",
             Self::Replay => "replay",
             Self::Job => "job",
@@ -66,13 +69,14 @@ impl Kind {
         match self {
             Self::StartUp => None,
             Self::HandOff => Some("ping-pong"),
+            Self::Turns => Some("barrier"),
             Self::Job => Some("replay"),
             other => Some(other.name()),
         }
     }
 
-    fn has_size(self) -> bool {
-        !matches!(self, Self::Barrier | Self::StartUp)
+    pub(crate) fn has_size(self) -> bool {
+        !matches!(self, Self::Barrier | Self::Turns | Self::StartUp)
     }
 
     /// The sizes and the numbers of PEs that are compared if nobody says anything.
@@ -87,6 +91,8 @@ impl Kind {
             (Self::Put | Self::PingPong | Self::SignalPingPong | Self::HandOff, _) => (&[8], &[2]),
             (Self::Barrier, false) => (&[0], &[2, 4, 8, 16]),
             (Self::Barrier, true) => (&[0], &[2, 4]),
+            (Self::Turns, false) => (&[0], &[4, 8, 16]),
+            (Self::Turns, true) => (&[0], &[4]),
             (Self::AllGather, false) => (&GATHERED, &[2, 4, 8]),
             (Self::AllGather, true) => (&[64, 64 * KI], &[2, 4]),
             (Self::Replay | Self::Job, _) => (&[64], &[2]),
@@ -254,7 +260,7 @@ mod tests {
         assert_eq!(works("put-quiet", true), "put-quiet:8@2 put-quiet:4096@2 put-quiet:65536@2");
         let all = chosen(&[], false);
         assert!(Kind::ALL.iter().all(|kind| all.iter().any(|work| work.kind == *kind)));
-        assert_eq!(all.len(), 10 + 10 + 4 + 4 + 8 * 3 + 2 + 2);
+        assert_eq!(all.len(), 10 + 10 + 4 + 4 + 3 + 8 * 3 + 2 + 2);
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     typical: bool,
 
-    /// How AllGathers are done: auto, textbook, eager, marked, direct, pull, ring, bruck [environment: SHMEM_ALLGATHER]
+    /// How AllGathers are done: auto, textbook, eager, marked, direct, pull, fetch, ring, bruck [environment: SHMEM_ALLGATHER]
     #[arg(long, value_name = "NAME", default_value_t)]
     algorithm: AllGatherAlgorithm,
 

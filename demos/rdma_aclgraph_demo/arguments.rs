@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     loops: u64,
 
-    /// How the AllGather is done: auto, textbook, eager, marked, direct, pull, ring, bruck [environment: SHMEM_ALLGATHER]
+    /// How the AllGather is done: auto, textbook, eager, marked, direct, pull, fetch, ring, bruck [environment: SHMEM_ALLGATHER]
     #[arg(long, value_name = "NAME", default_value_t)]
     algorithm: AllGatherAlgorithm,
 

@@ -73,7 +73,8 @@ impl Setup {
     pub(crate) fn pe(&self, my_pe: usize, memory: &JobMemory) -> Arc<Pe> {
         let heap = SymHeap::new(memory.heap(my_pe), my_pe, self.n_pes, 0, self.seed);
         let endpoint = Endpoint::new(my_pe, self.n_pes, heap, self.timeout);
-        let endpoint = endpoint.over(Medium::Memory).all_gather_by(self.all_gather);
+        let medium = if memory.is_counted() { Medium::CrowdedMemory } else { Medium::Memory };
+        let endpoint = endpoint.over(medium).all_gather_by(self.all_gather);
         Arc::new(Pe { endpoint, memory: memory.clone() })
     }
 

@@ -79,7 +79,11 @@ fn a_name_that_is_none_is_an_error_with_those_that_are() {
     for output in two(["fast", "fast"], [&[], &[]]) {
         let (out, err) = text(&output);
         assert_eq!(output.status.code(), Some(1), "{out} {err}");
-        for says in ["environment SHMEM_ALLGATHER", "\"fast\"", "auto, textbook, eager, marked, direct"] {
+        for says in [
+            "environment SHMEM_ALLGATHER",
+            "\"fast\"",
+            "auto, textbook, eager, marked, direct, pull, fetch, ring",
+        ] {
             assert!(err.contains(says), "not {says:?} but: {err}");
         }
     }

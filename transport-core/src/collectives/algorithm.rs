@@ -33,6 +33,9 @@ pub enum AllGatherAlgorithm {
     /// Each PE says where its part is, and everybody gets it from there; another signal says that it has been read. On shared
     /// memory the reader copies once, into what then is in its own cache.
     Pull,
+    /// Each PE lays its part aside; a barrier; everybody gets the others'. What two runs lay aside is apart, so that there is no second
+    /// barrier. For small parts of PEs that share processors.
+    Fetch,
     /// Parts go from neighbour to neighbour in pieces, each sent on as soon as it has come: every PE sends to one other only.
     Ring,
     /// In `ceil(log2 n)` rounds each PE sends all that it has, twice as much each time, to one other: few messages, for
@@ -42,13 +45,14 @@ pub enum AllGatherAlgorithm {
 
 impl AllGatherAlgorithm {
     /// Each of them with its name.
-    pub const ALL: [(Self, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str); 9] = [
         (Self::Auto, "auto"),
         (Self::Textbook, "textbook"),
         (Self::Eager, "eager"),
         (Self::Marked, "marked"),
         (Self::Direct, "direct"),
         (Self::Pull, "pull"),
+        (Self::Fetch, "fetch"),
         (Self::Ring, "ring"),
         (Self::Bruck, "bruck"),
     ];
@@ -71,6 +75,7 @@ impl AllGatherAlgorithm {
             Self::Eager => len <= job.staging.eager_room(),
             Self::Marked => len <= job.staging.marked_room(),
             Self::Bruck => len <= job.staging.bruck_room(),
+            Self::Fetch => len <= Staging::FETCH_ROOM,
             _ => true,
         };
         let wanted = if self == Self::Auto { job.choose(len) } else { self };
@@ -93,6 +98,7 @@ impl Job<'_> {
         // than a flag; and up to so many eager is best.
         let (many, marked, eager) = match self.medium {
             Medium::Memory => (usize::MAX, 0, 512),
+            Medium::CrowdedMemory => (usize::MAX, 0, 0),
             Medium::Nic => (16, 64, 4 << 10),
             Medium::SoftwareNic => (4, 448, 4 << 10),
         };
@@ -101,7 +107,10 @@ impl Job<'_> {
             1.. if len <= marked => AllGatherAlgorithm::Marked,
             _ if len <= eager => AllGatherAlgorithm::Eager,
             // Where PEs take turns on the processors, a count of all is less to wait for than a signal of each.
-            _ if self.medium == Medium::Memory && self.n_pes > 4 => AllGatherAlgorithm::Textbook,
+            _ if self.medium == Medium::CrowdedMemory && len <= Staging::FETCH_ROOM => {
+                AllGatherAlgorithm::Fetch
+            }
+            _ if self.medium == Medium::CrowdedMemory && self.n_pes > 4 => AllGatherAlgorithm::Textbook,
             _ => AllGatherAlgorithm::Direct,
         }
     }
@@ -159,7 +168,7 @@ mod tests {
 
     #[test]
     fn auto_is_never_left_and_always_has_room() {
-        for medium in [Medium::Memory, Medium::Nic, Medium::SoftwareNic] {
+        for medium in [Medium::Memory, Medium::CrowdedMemory, Medium::Nic, Medium::SoftwareNic] {
             for n_pes in [1, 2, 4, 5, 16, 64, 4096] {
                 for len in [0, 1, 64, 512, 513, 4096, 4097, 1 << 40] {
                     let chosen = resolved(AllGatherAlgorithm::Auto, n_pes, medium, len);

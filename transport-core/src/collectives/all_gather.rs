@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 
 use super::algorithm::{AllGatherAlgorithm, Job};
-use super::{bruck, direct, eager, marked, pull, ring, textbook};
+use super::{bruck, direct, eager, fetch, marked, pull, ring, textbook};
 use crate::error::{Error, Result};
 use crate::heap::{self, SymSlice};
 use crate::transport::Transport;
@@ -149,6 +149,7 @@ impl AllGather {
             AllGatherAlgorithm::Eager => eager::start(transport, self)?.finish().await,
             AllGatherAlgorithm::Marked => marked::start(transport, self)?.finish().await,
             AllGatherAlgorithm::Pull => pull::run(transport, self).await,
+            AllGatherAlgorithm::Fetch => fetch::run(transport, self).await,
             AllGatherAlgorithm::Ring => ring::run(transport, self).await,
             AllGatherAlgorithm::Bruck => bruck::run(transport, self).await,
         }

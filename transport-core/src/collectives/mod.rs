@@ -5,6 +5,7 @@ mod all_gather;
 mod bruck;
 mod direct;
 mod eager;
+mod fetch;
 mod marked;
 mod marks;
 mod pull;

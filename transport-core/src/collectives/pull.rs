@@ -33,7 +33,7 @@ pub(super) async fn run<X: Transport + ?Sized>(transport: &X, plan: &AllGather) 
             transport.post_get(get)?;
         }
     }
-    transport.wait_quiet().await.map_err(|error| error.within(OP))?;
+    run.quiet().await?;
     for pe in run.targets() {
         run.signal(pe, mine(PeerWord::PullDone), epoch)?;
     }

@@ -186,6 +186,12 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
         if self.transport.reads_source_at_post(self.len) {
             return Ok(());
         }
+        self.quiet().await
+    }
+
+    /// Waits until all that was posted is done.
+    #[inline]
+    pub(super) async fn quiet(&self) -> Result<()> {
         self.transport.wait_quiet().await.map_err(|error| error.within(OP))
     }
 }

@@ -17,6 +17,8 @@ const BLOCKS_OF_EPOCH: u64 = 256 << 10;
 const MARKED_SLOT: u64 = 8 * crate::collectives::MOST_MARKED_WORDS as u64;
 /// The most that the slots of marked bytes of all PEs of one epoch have.
 const MARKED_SLOTS_OF_EPOCH: u64 = 32 << 10;
+/// Runs whose parts are laid aside apart: see there.
+const FETCH_EPOCHS: u64 = 2;
 /// As many rounds as a `u32` of PEs can need.
 const ROUNDS: u64 = 32;
 /// Data up to here travels in the line of its flag.
@@ -79,6 +81,7 @@ pub(crate) struct Staging {
     pub(crate) ring_pieces: Epoch,
     pub(crate) bruck: Epoch,
     pub(crate) marked: Epoch,
+    pub(crate) fetch: Epoch,
 }
 
 /// Where the data of a PE is for one eager AllGather, and the flag that tells of it.
@@ -94,15 +97,16 @@ impl Staging {
         let slot = Self::slot_len(n_pes) + Self::marked_slot_len(n_pes);
         let slots = n_pes.saturating_mul(slot).saturating_mul(EAGER_EPOCHS);
         let lines = n_pes.saturating_add(BRUCK_EPOCHS * ROUNDS).saturating_mul(LINE);
-        lines.saturating_add(BRUCK_EPOCHS * BLOCKS_OF_EPOCH).saturating_add(slots)
+        let fixed = BRUCK_EPOCHS * BLOCKS_OF_EPOCH + FETCH_EPOCHS * Self::FETCH_ROOM;
+        lines.saturating_add(fixed).saturating_add(slots)
     }
 
     /// From `start` on, a multiple of a line.
     pub(super) fn new(start: u64, n_pes: u64) -> Self {
-        let [eager, direct, pull, ring, ring_pieces, bruck, marked] =
+        let [eager, direct, pull, ring, ring_pieces, bruck, marked, fetch] =
             std::array::from_fn(|_| Epoch::default());
         let slot = Self::slot_len(n_pes);
-        Self { start, n_pes, slot, eager, direct, pull, ring, ring_pieces, bruck, marked }
+        Self { start, n_pes, slot, eager, direct, pull, ring, ring_pieces, bruck, marked, fetch }
     }
 
     fn slot_len(n_pes: u64) -> u64 {
@@ -134,6 +138,16 @@ impl Staging {
         self.start + lines * LINE + epoch % BRUCK_EPOCHS * BLOCKS_OF_EPOCH
     }
 
+    /// The most bytes a PE that a fetching AllGather has room for.
+    pub(crate) const FETCH_ROOM: u64 = 8 << 10;
+
+    /// Where a PE lays its part aside.
+    #[inline]
+    pub(crate) fn fetch_place(&self, epoch: u64) -> u64 {
+        let places = self.bruck_blocks(0) + BRUCK_EPOCHS * BLOCKS_OF_EPOCH;
+        places + epoch % FETCH_EPOCHS * Self::FETCH_ROOM
+    }
+
     /// The most bytes a PE that Bruck has room for.
     #[inline]
     pub(crate) fn bruck_room(&self) -> u64 {
@@ -143,7 +157,7 @@ impl Staging {
     /// Where the `len` bytes of PE `from` arrive. On `from` itself it is where they are sent from.
     #[inline]
     pub(crate) fn eager_slot(&self, epoch: u64, from: usize, len: u64) -> Slot {
-        let slots = self.bruck_blocks(0) + BRUCK_EPOCHS * BLOCKS_OF_EPOCH;
+        let slots = self.fetch_place(0) + FETCH_EPOCHS * Self::FETCH_ROOM;
         let flag = slots + (epoch % EAGER_EPOCHS * self.n_pes + from as u64) * self.slot;
         Slot { flag, data: flag + if len <= BESIDE_FLAG { 8 } else { LINE } }
     }
@@ -193,6 +207,7 @@ mod tests {
                     }
                 }
             }
+            places.extend([0, 1].map(|epoch| (staging.fetch_place(epoch), Staging::FETCH_ROOM)));
             for epoch in 0..BRUCK_EPOCHS {
                 places.push((staging.bruck_blocks(epoch), n_pes * staging.bruck_room()));
                 places.extend([0, 31].map(|round| (staging.bruck_flag(epoch, round), 8)));

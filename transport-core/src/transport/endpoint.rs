@@ -33,6 +33,8 @@ pub struct Endpoint {
 pub enum Medium {
     /// All heaps are in one memory: a put is a copy by the PE itself.
     Memory,
+    /// The same, and PEs take turns on the processors: there are more of them.
+    CrowdedMemory,
     /// NICs, to which a message is little work.
     Nic,
     /// NICs that some host's kernel plays: a message is work of its processors, much more than the bytes in it.

@@ -8,6 +8,7 @@ mod barriers;
 mod buffers;
 mod counting;
 mod eager;
+mod fetch;
 mod flags;
 mod gather;
 mod graph;
@@ -30,6 +31,7 @@ fn protocols() -> Vec<Protocol> {
         gather::protocols(),
         ring::protocols(),
         eager::protocols(),
+        fetch::protocols(),
         marked::protocols(),
         barriers::protocols(),
         counting::protocols(),
