@@ -37,6 +37,8 @@ pub(crate) fn compile(system: System, directory: &Path) -> Result<Option<PathBuf
     }
     let mut command = Command::new(compiler);
     command.args(["-O3", "-Wall", "-Wextra", "-o"]).arg(&to).arg(&from);
+    // What it leaves half way when it is ended goes with the directory.
+    command.env("TMPDIR", directory);
     let failed = |reason: String| CompareError::Compile { compiler, program: from.clone(), reason };
     let ended = Running::start(command).and_then(|running| running.wait(COMPILE));
     let ended = ended.map_err(|error| failed(error.to_string()))?;

@@ -150,6 +150,9 @@ fn run(arguments: &Arguments) -> Result<(), CompareError> {
     if arguments.install {
         install_missing()?;
     }
+    for path in arguments.json.iter().chain(&arguments.svg) {
+        has_a_place(path).map_err(|error| CompareError::File { path: path.clone(), error })?;
+    }
     let (works, pairs) = (arguments.works(), arguments.pairs() as usize);
     let systems = System::ALL.into_iter().filter(|system| works.iter().any(|work| system.does(work)));
     let found: Vec<Found> = systems.map(find::find).collect();
@@ -194,6 +197,15 @@ fn run(arguments: &Arguments) -> Result<(), CompareError> {
         true if results.troubles.iter().any(|trouble| trouble.who == "ours") => Err(CompareError::OursFailed),
         true => Ok(()),
     }
+}
+
+/// Whether there is a directory for a file, before all is measured for it.
+fn has_a_place(path: &Path) -> std::io::Result<()> {
+    if path.is_dir() {
+        return Err(std::io::ErrorKind::IsADirectory.into());
+    }
+    let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    beside.metadata().map(drop)
 }
 
 /// Installs what any system misses, each package once.

@@ -53,7 +53,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if arguments.list {
         for name in conformance::names() {
-            if writeln!(stdout(), "{name}").is_err() {
+            if let Err(error) = writeln!(stdout(), "{name}") {
+                let _ = writeln!(stderr(), "conformance: standard output: {error}");
                 return ExitCode::FAILURE;
             }
         }
@@ -61,7 +62,10 @@ fn main() -> ExitCode {
     }
     match suite(&arguments) {
         Ok(report) => {
-            let _ = writeln!(stdout(), "{report}");
+            if let Err(error) = writeln!(stdout(), "{report}") {
+                let _ = writeln!(stderr(), "conformance: standard output: {error}");
+                return ExitCode::FAILURE;
+            }
             report.exit_code()
         }
         Err(message) => {

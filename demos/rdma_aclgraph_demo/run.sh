@@ -35,7 +35,11 @@ cargo build --quiet --release -p demos --bin rdma_aclgraph_demo ${features[@]+"$
 demo=${CARGO_TARGET_DIR:-target}/release/rdma_aclgraph_demo
 
 pids=()
-trap 'kill "${pids[@]}" 2>/dev/null' INT TERM
+# The PEs end first, and then this as who started it expects.
+ended_by() { kill "${pids[@]}" 2>/dev/null; wait; exit "$((128 + $1))"; }
+trap 'ended_by 1' HUP
+trap 'ended_by 2' INT
+trap 'ended_by 15' TERM
 for ((pe = 0; pe < n; pe++)); do
   "$demo" "${options[@]}" "$n" "$pe" "tcp://127.0.0.1:$port" "$n" 0 0 &
   pids+=($!)

@@ -72,6 +72,31 @@ fn an_all_gather_that_nobody_joined_yet_can_be_tried_again() {
 }
 
 #[test]
+fn at_the_deadline_only_who_is_late_is_named() {
+    use AllGatherAlgorithm::{Eager, Fetch, Marked, Textbook};
+    for algorithm in [Eager, Marked, Fetch, Textbook] {
+        let pes = job(5);
+        let gathers = |pe: &transport_loopback::Loopback| {
+            block_on(async {
+                let buffer = pe.calloc::<u64>(10).await.unwrap();
+                pe.endpoint().set_timeout(Duration::from_millis(300));
+                // PE 1 does not come.
+                let waits = AllGather::in_place(pe, buffer, algorithm).unwrap();
+                if pe.my_pe() == 1 { None } else { Some(waits.run(pe).await) }
+            })
+        };
+        let ends: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = pes.iter().map(|pe| scope.spawn(move || gathers(pe))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        for end in ends.into_iter().flatten() {
+            let Err(Error::Timeout { missing, .. }) = &end else { panic!("{algorithm}: {end:?}") };
+            assert_eq!(missing.as_slice(), [1], "{algorithm}: {end:?}");
+        }
+    }
+}
+
+#[test]
 fn lengths_that_differ_are_found_where_they_are_checked() {
     let pes = job(3);
     std::thread::scope(|scope| {

@@ -12,6 +12,9 @@ fn what_cannot_be_done_is_said() {
         (vec!["--pairs", "0"], 2, "--pairs"),
         (vec!["--bind", "socket"], 2, "possible values: core, none"),
         (vec!["--bin-dir", nowhere, "put"], 1, "shmrun is not in"),
+        (vec!["--json", nowhere, "put"], 1, "is a directory"),
+        (vec!["--svg", "/proc/self/nowhere/x", "put"], 1, "/proc/self/nowhere/x: No such file or directory"),
+        (vec!["__turns"], 1, "this way of calling compare is its own"),
         (vec!["__pin"], 1, "this way of calling compare is its own"),
         (vec!["__hand-off"], 1, "this way of calling compare is its own"),
     ] {

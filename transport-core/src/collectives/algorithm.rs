@@ -8,8 +8,8 @@ use crate::transport::Medium;
 
 /// How an AllGather is done. All give the same result.
 ///
-/// One that has no room for the size (eager and Bruck keep what arrives in the heap's own area first) is done as
-/// [`Direct`](Self::Direct).
+/// One that has no room for the size (some keep what is under way in the heap's own area) is done as [`Direct`](Self::Direct), and
+/// [`Marked`](Self::Marked) first as [`Eager`](Self::Eager).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum AllGatherAlgorithm {
@@ -73,7 +73,8 @@ impl AllGatherAlgorithm {
     pub(super) fn resolved(self, job: &Job<'_>, len: u64) -> Self {
         let fits = |algorithm| match algorithm {
             Self::Eager => len <= job.staging.eager_room(),
-            Self::Marked => len <= job.staging.marked_room(),
+            // Without data too it is a message.
+            Self::Marked => len.max(1) <= job.staging.marked_room(),
             Self::Bruck => len <= job.staging.bruck_room(),
             Self::Fetch => len <= Staging::FETCH_ROOM,
             _ => true,
@@ -157,9 +158,16 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_done_directly() {
-        use AllGatherAlgorithm::{Bruck, Direct, Eager, Ring};
+    fn what_has_no_room_is_done_in_another_way() {
+        use AllGatherAlgorithm::{Bruck, Direct, Eager, Fetch, Marked, Ring};
         assert_eq!(resolved(Eager, 2, Medium::Nic, 8192), Eager);
+        assert_eq!(resolved(Marked, 64, Medium::Nic, 448), Marked);
+        assert_eq!(resolved(Marked, 64, Medium::Nic, 449), Eager);
+        assert_eq!(resolved(Marked, 2, Medium::Nic, 8193), Direct);
+        assert_eq!(resolved(Marked, 512, Medium::Nic, 0), Marked);
+        assert_eq!(resolved(Marked, 513, Medium::Nic, 0), Eager);
+        assert_eq!(resolved(Fetch, 64, Medium::Memory, 8192), Fetch);
+        assert_eq!(resolved(Fetch, 64, Medium::Memory, 8193), Direct);
         assert_eq!(resolved(Eager, 2, Medium::Nic, 8193), Direct);
         assert_eq!(resolved(Bruck, 4096, Medium::Nic, 64), Bruck);
         assert_eq!(resolved(Bruck, 4096, Medium::Nic, 65), Direct);

@@ -102,8 +102,8 @@ impl AllGather {
         self.my_part
     }
 
-    /// The algorithm that a run uses: never [`Auto`](AllGatherAlgorithm::Auto), and [`Direct`](AllGatherAlgorithm::Direct) where
-    /// what was asked for has no room for the size.
+    /// The algorithm that a run uses: never [`Auto`](AllGatherAlgorithm::Auto), and another than what was asked for where that has no
+    /// room for the size.
     #[must_use]
     pub fn algorithm(&self) -> AllGatherAlgorithm {
         self.algorithm

@@ -135,7 +135,8 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
     }
 
     /// Waits until all bytes have come of the word `at` bytes behind the start of the slot that `from` writes, and answers it. At
-    /// the deadline the error names all of whose word something is missing.
+    /// the deadline the error names all of whose word something is missing, but for [sources](Self::sources) before `from`: their
+    /// slots have been taken, and are empty again.
     #[inline]
     pub(super) async fn wait_whole(
         &self,
@@ -148,8 +149,8 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
         // Whatever comes changes it, until nothing is missing.
         while !marks::is_whole(found) {
             let region = self.heap().region();
-            let late =
-                || self.targets().filter(|&pe| !marks::is_whole(region.load(slot_of(pe) + at))).collect();
+            let left = || self.sources().skip_while(|&pe| pe != from);
+            let late = || left().filter(|&pe| !marks::is_whole(region.load(slot_of(pe) + at))).collect();
             found = self.wait_or(word, (Cmp::Ne, found), late).await?;
         }
         Ok(found)
