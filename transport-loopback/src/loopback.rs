@@ -139,6 +139,11 @@ impl Transport for Loopback {
         true
     }
 
+    #[inline]
+    fn gets_at_post(&self) -> bool {
+        true
+    }
+
     #[inline(always)]
     fn post_put(&self, put: Transfer) -> Result<()> {
         self.copy(put.pe(), put.remote().offset(), self.my_pe(), put.local().offset(), put.local().len());

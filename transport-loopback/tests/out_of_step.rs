@@ -71,6 +71,29 @@ fn an_all_gather_that_nobody_joined_yet_can_be_tried_again() {
     });
 }
 
+/// Whoever has left the barrier of these has done all that the others need of it. The other ways wait for signals, which ends when
+/// anybody is lost.
+#[test]
+fn a_pe_that_leaves_after_an_all_gather_by_barriers_harms_nobody_in_it() {
+    for algorithm in [AllGatherAlgorithm::Textbook, AllGatherAlgorithm::Fetch] {
+        for _ in 0..30 {
+            let ends: Vec<_> = std::thread::scope(|scope| {
+                let gathers = |pe: transport_loopback::Loopback| {
+                    block_on(async {
+                        let buffer = pe.alloc::<u64>(3).await.unwrap();
+                        pe.heap().write(buffer.part(pe.my_pe(), 3).unwrap(), &[pe.my_pe() as u64]).unwrap();
+                        AllGather::in_place(&pe, buffer, algorithm).unwrap().run(&pe).await?;
+                        pe.heap().read_vec(buffer)
+                    })
+                };
+                let threads: Vec<_> = job(3).into_iter().map(|pe| scope.spawn(move || gathers(pe))).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert!(ends.iter().all(|end| matches!(end.as_deref(), Ok([0, 1, 2]))), "{algorithm}: {ends:?}");
+        }
+    }
+}
+
 #[test]
 fn at_the_deadline_only_who_is_late_is_named() {
     use AllGatherAlgorithm::{Eager, Fetch, Marked, Textbook};

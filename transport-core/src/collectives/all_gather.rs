@@ -189,7 +189,9 @@ impl<X: Transport + ?Sized> Started<'_, X> {
 ///     let (src, dst) = (pe.alloc::<u16>(2).await?, pe.alloc::<u16>(6).await?);
 ///     pe.heap().fill(src, 10 + pe.my_pe() as u16)?;
 ///     all_gather(&pe, dst, src, AllGatherAlgorithm::Auto).await?;
-///     pe.heap().read_vec(dst)
+///     let all = pe.heap().read_vec(dst)?;
+///     // Who is dropped without it is lost for those that are still in the AllGather.
+///     pe.finalize().await.map(|()| all)
 /// }))).collect();
 /// for thread in threads {
 ///     assert_eq!(thread.join().unwrap()?, [10, 10, 11, 11, 12, 12]);

@@ -24,6 +24,8 @@ pub trait DynTransport: Send + Sync + 'static {
     fn dyn_prepare(&self, pe: usize) -> Result<()>;
     /// See [`Transport::reads_source_at_post`].
     fn dyn_reads_source_at_post(&self, len: u64) -> bool;
+    /// See [`Transport::gets_at_post`].
+    fn dyn_gets_at_post(&self) -> bool;
     /// See [`Transport::post_put`].
     fn dyn_put(&self, put: Transfer) -> Result<()>;
     /// See [`Transport::post_put_marked`].
@@ -64,6 +66,9 @@ impl<T: Transport> DynTransport for T {
     }
     fn dyn_reads_source_at_post(&self, len: u64) -> bool {
         self.reads_source_at_post(len)
+    }
+    fn dyn_gets_at_post(&self) -> bool {
+        self.gets_at_post()
     }
     fn dyn_put(&self, put: Transfer) -> Result<()> {
         self.post_put(put)
@@ -145,6 +150,9 @@ impl Transport for AnyTransport {
     }
     fn reads_source_at_post(&self, len: u64) -> bool {
         self.0.dyn_reads_source_at_post(len)
+    }
+    fn gets_at_post(&self) -> bool {
+        self.0.dyn_gets_at_post()
     }
     fn post_put(&self, put: Transfer) -> Result<()> {
         self.0.dyn_put(put)

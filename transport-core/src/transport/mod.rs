@@ -336,6 +336,11 @@ pub trait Transport: Send + Sync + 'static {
         false
     }
 
+    /// Backend: whether a get is done when the call that posts it returns, without a `quiet`. False is always right.
+    fn gets_at_post(&self) -> bool {
+        false
+    }
+
     /// Backend: begins a put.
     ///
     /// # Errors
