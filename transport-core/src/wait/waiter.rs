@@ -12,7 +12,7 @@ use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Condvar, Mutex, MutexGuard, hint};
 
 /// The first looks of a spin have no pause between them.
-const LOOKS_WITHOUT_PAUSE: u32 = 512;
+const LOOKS_WITHOUT_PAUSE: u32 = 64;
 
 /// How long a wait does what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
