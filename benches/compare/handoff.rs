@@ -108,40 +108,79 @@ fn lead(lines: &Lines, last: &mut u64, rounds: u64) -> Result<Duration, String> 
     Ok(start.elapsed())
 }
 
-/// Half a round trip in us, and how many there were.
-fn measure(lines: &Lines, seconds: Duration) -> Result<(f64, u64), String> {
-    let (mut last, mut rounds) = (0, 1);
-    let mut took = lead(lines, &mut last, rounds)?;
+/// The time of as many rounds as `seconds` are about, and how many they were.
+pub(crate) fn for_about(
+    seconds: Duration,
+    mut rounds_take: impl FnMut(u64) -> Result<Duration, String>,
+) -> Result<(Duration, u64), String> {
+    let mut rounds = 1;
+    let mut took = rounds_take(rounds)?;
     while took < seconds / 4 {
         rounds *= 2;
-        took = lead(lines, &mut last, rounds)?;
+        took = rounds_take(rounds)?;
     }
     let rounds = ((seconds.as_secs_f64() / took.as_secs_f64() * rounds as f64) as u64).max(1);
-    let took = lead(lines, &mut last, rounds)?;
+    Ok((rounds_take(rounds)?, rounds))
+}
+
+/// Half a round trip in us, and how many there were.
+fn measure(lines: &Lines, seconds: Duration) -> Result<(f64, u64), String> {
+    let mut last = 0;
+    let (took, rounds) = for_about(seconds, |rounds| lead(lines, &mut last, rounds))?;
     lines.word(0).store(END, Ordering::Release);
     Ok((took.as_secs_f64() * 1e6 / rounds as f64 / 2.0, rounds))
 }
 
-/// The role itself. Prints a line as `perf --json` does.
+/// One of the processes of a yardstick, as `shmrun` started it with the seconds and the file.
+pub(crate) struct Part {
+    pub(crate) pe: u64,
+    pub(crate) n_pes: u64,
+    pub(crate) seconds: Duration,
+    pub(crate) lines: Lines,
+}
+
+impl Part {
+    /// # Errors
+    ///
+    /// What is missing, or wrong with it.
+    pub(crate) fn of(mut arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let number = |name: &str| std::env::var(name).ok()?.parse().ok();
+        let numbers = (number("SHMEM_PE"), number("SHMEM_N_PES"));
+        let ((Some(pe), Some(n_pes)), Some(seconds), Some(name)) =
+            (numbers, arguments.next(), arguments.next())
+        else {
+            return Err("this way of calling compare is its own; see `compare --help`".to_owned());
+        };
+        let seconds = parse_seconds(&seconds.to_string_lossy()).map_err(|error| error.to_string())?;
+        let lines = Lines::open(&name).map_err(|error| format!("{}: {error}", name.display()))?;
+        Ok(Self { pe, n_pes, seconds, lines })
+    }
+
+    /// Prints a result as `perf --json` does.
+    ///
+    /// # Errors
+    ///
+    /// If standard output does not take it.
+    pub(crate) fn tell(&self, work: &str, bytes: usize, (value, rounds): (f64, u64)) -> Result<(), String> {
+        let line = format!(
+            r#"{{"work":"{work}","bytes":{bytes},"pes":{},"value":{value:.6},"unit":"us","rounds":{rounds}}}"#,
+            self.n_pes
+        );
+        writeln!(std::io::stdout(), "{line}").map_err(|error| format!("standard output: {error}"))
+    }
+}
+
+/// The role itself.
 ///
 /// # Errors
 ///
 /// What went wrong.
-pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
-    let pe = std::env::var("SHMEM_PE");
-    let (Ok(pe), Some(seconds), Some(name)) = (pe, arguments.next(), arguments.next()) else {
-        return Err("this way of calling compare is its own; see `compare --help`".to_owned());
-    };
-    let seconds = parse_seconds(&seconds.to_string_lossy()).map_err(|error| error.to_string())?;
-    let lines = Lines::open(&name).map_err(|error| format!("{}: {error}", name.display()))?;
-    if pe != "0" {
-        return echo(&lines);
+pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let part = Part::of(arguments)?;
+    match part.pe {
+        0 => part.tell("hand-off", 8, measure(&part.lines, part.seconds)?),
+        _ => echo(&part.lines),
     }
-    let (value, rounds) = measure(&lines, seconds)?;
-    let line = format!(
-        r#"{{"work":"hand-off","bytes":8,"pes":2,"value":{value:.6},"unit":"us","rounds":{rounds}}}"#
-    );
-    writeln!(std::io::stdout(), "{line}").map_err(|error| format!("standard output: {error}"))
 }
 
 #[cfg(test)]

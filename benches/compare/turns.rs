@@ -2,13 +2,10 @@
 //! can meet in less turns, so it shows what the system's turns themselves cost.
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use transport_core::config::parse_seconds;
-
-use crate::handoff::{Lines, PATIENCE};
+use crate::handoff::{Lines, PATIENCE, Part, for_about};
 
 /// The first argument of this program in this role; the seconds and the file follow.
 pub(crate) const ROLE: &str = "__turns";
@@ -68,41 +65,23 @@ fn lead(lines: &Lines, n_pes: u64, done: &mut u64, rounds: u64) -> Result<Durati
 
 /// A round in us, and how many there were.
 fn measure(lines: &Lines, n_pes: u64, seconds: Duration) -> Result<(f64, u64), String> {
-    let (mut done, mut rounds) = (0, 1);
-    let mut took = lead(lines, n_pes, &mut done, rounds)?;
-    while took < seconds / 4 {
-        rounds *= 2;
-        took = lead(lines, n_pes, &mut done, rounds)?;
-    }
-    let rounds = ((seconds.as_secs_f64() / took.as_secs_f64() * rounds as f64) as u64).max(1);
-    let took = lead(lines, n_pes, &mut done, rounds)?;
+    let mut done = 0;
+    let (took, rounds) = for_about(seconds, |rounds| lead(lines, n_pes, &mut done, rounds))?;
     lines.word(ROUNDS).store(END, Ordering::Release);
     Ok((took.as_secs_f64() * 1e6 / rounds as f64, rounds))
 }
 
-/// The role itself. Prints a line as `perf --json` does.
+/// The role itself.
 ///
 /// # Errors
 ///
 /// What went wrong.
-pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    let (Some(pe), Some(n_pes)) = (number("SHMEM_PE"), number("SHMEM_N_PES")) else {
-        return Err("this way of calling compare is its own; see `compare --help`".to_owned());
-    };
-    let (Some(seconds), Some(name)) = (arguments.next(), arguments.next()) else {
-        return Err("this way of calling compare is its own; see `compare --help`".to_owned());
-    };
-    let seconds = parse_seconds(&seconds.to_string_lossy()).map_err(|error| error.to_string())?;
-    let lines = Lines::open(&name).map_err(|error| format!("{}: {error}", name.display()))?;
-    if pe != 0 {
-        return follow(&lines, n_pes);
+pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let part = Part::of(arguments)?;
+    match part.pe {
+        0 => part.tell("turns", 0, measure(&part.lines, part.n_pes, part.seconds)?),
+        _ => follow(&part.lines, part.n_pes),
     }
-    let (value, rounds) = measure(&lines, n_pes, seconds)?;
-    let line = format!(
-        r#"{{"work":"turns","bytes":0,"pes":{n_pes},"value":{value:.6},"unit":"us","rounds":{rounds}}}"#
-    );
-    writeln!(std::io::stdout(), "{line}").map_err(|error| format!("standard output: {error}"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 
 use super::algorithm::{AllGatherAlgorithm, Job};
-use super::{bruck, direct, eager, fetch, marked, pull, ring, textbook};
+use super::{bruck, direct, eager, fetch, marked, pull, ring, run, textbook};
 use crate::error::{Error, Result};
 use crate::heap::{self, SymSlice};
 use crate::transport::Transport;
@@ -146,8 +146,8 @@ impl AllGather {
         match self.algorithm {
             AllGatherAlgorithm::Auto | AllGatherAlgorithm::Direct => direct::run(transport, self).await,
             AllGatherAlgorithm::Textbook => textbook::run(transport, self).await,
-            AllGatherAlgorithm::Eager => eager::start(transport, self)?.finish().await,
-            AllGatherAlgorithm::Marked => marked::start(transport, self)?.finish().await,
+            AllGatherAlgorithm::Eager => eager::finish(eager::start(transport, self)?).await,
+            AllGatherAlgorithm::Marked => marked::finish(marked::start(transport, self)?).await,
             AllGatherAlgorithm::Pull => pull::run(transport, self).await,
             AllGatherAlgorithm::Fetch => fetch::run(transport, self).await,
             AllGatherAlgorithm::Ring => ring::run(transport, self).await,
@@ -158,8 +158,8 @@ impl AllGather {
 
 /// An eager AllGather that is on its way. No more than two may be, and they end in the order of their starts.
 pub(crate) enum Started<'a, X: ?Sized> {
-    ByFlags(eager::Started<'a, X>),
-    ByMarks(marked::Started<'a, X>),
+    ByFlags(run::Started<'a, X>),
+    ByMarks(run::Started<'a, X>),
 }
 
 impl<X: Transport + ?Sized> Started<'_, X> {
@@ -167,8 +167,8 @@ impl<X: Transport + ?Sized> Started<'_, X> {
     #[inline]
     pub(crate) async fn finish(self) -> Result<()> {
         match self {
-            Self::ByFlags(started) => started.finish().await,
-            Self::ByMarks(started) => started.finish().await,
+            Self::ByFlags(started) => eager::finish(started).await,
+            Self::ByMarks(started) => marked::finish(started).await,
         }
     }
 }

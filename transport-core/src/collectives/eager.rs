@@ -7,23 +7,15 @@
 //! slot, which the parts are sent from: `j` had seen the part of `e - 4`, so nothing reads it any more.
 
 use super::all_gather::AllGather;
-use super::run::Run;
+use super::run::Started;
 use crate::error::Result;
-use crate::transport::{Steps, Transport};
-
-/// An AllGather whose part is on its way to everybody.
-pub(crate) struct Started<'a, X: ?Sized> {
-    run: Run<'a, X>,
-    epoch: u64,
-    steps: Steps<'a>,
-}
+use crate::transport::Transport;
 
 /// Sends this PE's part. No more than two may be started and not finished, in the order of their starts.
 #[inline]
-pub(crate) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGather) -> Result<Started<'a, X>> {
-    let run = Run::check(transport, plan)?;
-    let steps = run.half_way();
-    let epoch = run.staging().eager.next();
+pub(super) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGather) -> Result<Started<'a, X>> {
+    let started = Started::check(transport, plan, |staging| &staging.eager)?;
+    let (run, epoch) = (&started.run, started.epoch);
     let slot = run.staging().eager_slot(epoch, run.my_pe, run.len);
     let mut from = run.src;
     if !transport.reads_source_at_post(run.len) && run.len > 0 {
@@ -34,23 +26,21 @@ pub(crate) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGathe
     for pe in run.targets() {
         run.put_signal(pe, (from, slot.data, run.len), slot.flag, epoch)?;
     }
-    Ok(Started { run, epoch, steps })
+    Ok(started)
 }
 
-impl<X: Transport + ?Sized> Started<'_, X> {
-    /// Takes everybody's part.
-    #[inline]
-    pub(crate) async fn finish(self) -> Result<()> {
-        let Self { run, epoch, steps } = self;
-        let staging = run.staging();
-        run.copy_own();
-        for pe in run.sources() {
-            run.wait_among(pe, epoch, |pe| staging.eager_slot(epoch, pe, 0).flag).await?;
-            if run.len > 0 {
-                run.heap().copy_within(run.part(pe), staging.eager_slot(epoch, pe, run.len).data, run.len);
-            }
+/// Takes everybody's part.
+#[inline]
+pub(super) async fn finish<X: Transport + ?Sized>(started: Started<'_, X>) -> Result<()> {
+    let Started { run, epoch, steps } = started;
+    let staging = run.staging();
+    run.copy_own();
+    for pe in run.sources() {
+        run.wait_among(pe, epoch, |pe| staging.eager_slot(epoch, pe, 0).flag).await?;
+        if run.len > 0 {
+            run.heap().copy_within(run.part(pe), staging.eager_slot(epoch, pe, run.len).data, run.len);
         }
-        steps.end();
-        Ok(())
     }
+    steps.end();
+    Ok(())
 }

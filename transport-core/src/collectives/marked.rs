@@ -7,23 +7,15 @@
 
 use super::all_gather::AllGather;
 use super::marks::{self, MOST_DATA};
-use super::run::Run;
+use super::run::Started;
 use crate::error::Result;
-use crate::transport::{Steps, Transfer, Transport};
-
-/// An AllGather whose part is on its way to everybody.
-pub(crate) struct Started<'a, X: ?Sized> {
-    run: Run<'a, X>,
-    epoch: u64,
-    steps: Steps<'a>,
-}
+use crate::transport::{Transfer, Transport};
 
 /// Sends this PE's part. No more than two may be started and not finished, in the order of their starts.
 #[inline]
-pub(crate) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGather) -> Result<Started<'a, X>> {
-    let run = Run::check(transport, plan)?;
-    let steps = run.half_way();
-    let epoch = run.staging().marked.next();
+pub(super) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGather) -> Result<Started<'a, X>> {
+    let started = Started::check(transport, plan, |staging| &staging.marked)?;
+    let (run, epoch) = (&started.run, started.epoch);
     let (slot, len) = (run.staging().marked_slot(epoch, run.my_pe), run.len as usize);
     let mut data = [0; MOST_DATA];
     run.heap().read_bytes(run.src, &mut data[..len]);
@@ -34,28 +26,26 @@ pub(crate) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGathe
             transport.post_put_marked(put)?;
         }
     }
-    Ok(Started { run, epoch, steps })
+    Ok(started)
 }
 
-impl<X: Transport + ?Sized> Started<'_, X> {
-    /// Takes everybody's part.
-    #[inline]
-    pub(crate) async fn finish(self) -> Result<()> {
-        let Self { run, epoch, steps } = self;
-        let (staging, heap, len) = (run.staging(), run.heap(), run.len as usize);
-        run.copy_own();
-        let mut data = [0; MOST_DATA];
-        for pe in run.sources() {
-            let slot = staging.marked_slot(epoch, pe);
-            let words = marks::words(run.len);
-            for (at, data) in (0..words).zip(data.chunks_mut(7)) {
-                let word = run.wait_whole(pe, 8 * at, |pe| staging.marked_slot(epoch, pe)).await?;
-                data.copy_from_slice(&marks::unmark(word));
-            }
-            heap.write_bytes(slot, &bytemuck::bytes_of(&[0_u64; marks::MOST_WORDS])[..8 * words as usize]);
-            heap.write_bytes(run.part(pe), &data[..len]);
+/// Takes everybody's part.
+#[inline]
+pub(super) async fn finish<X: Transport + ?Sized>(started: Started<'_, X>) -> Result<()> {
+    let Started { run, epoch, steps } = started;
+    let (staging, heap, len) = (run.staging(), run.heap(), run.len as usize);
+    run.copy_own();
+    let mut data = [0; MOST_DATA];
+    for pe in run.sources() {
+        let slot = staging.marked_slot(epoch, pe);
+        let words = marks::words(run.len);
+        for (at, data) in (0..words).zip(data.chunks_mut(7)) {
+            let word = run.wait_whole(pe, 8 * at, |pe| staging.marked_slot(epoch, pe)).await?;
+            data.copy_from_slice(&marks::unmark(word));
         }
-        steps.end();
-        Ok(())
+        heap.write_bytes(slot, &bytemuck::bytes_of(&[0_u64; marks::MOST_WORDS])[..8 * words as usize]);
+        heap.write_bytes(run.part(pe), &data[..len]);
     }
+    steps.end();
+    Ok(())
 }

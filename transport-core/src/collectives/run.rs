@@ -3,7 +3,7 @@
 use super::all_gather::{AllGather, OP};
 use super::marks;
 use crate::error::{Error, Result};
-use crate::heap::{PeerWord, Staging, SymHeap};
+use crate::heap::{Epoch, PeerWord, Staging, SymHeap};
 use crate::transport::{Cmp, SignalOp, Steps, Transfer, Transport, Word, capturing};
 
 /// A plan that has been checked once more, on its PE. Places are in bytes from the start of the heap.
@@ -17,6 +17,28 @@ pub(super) struct Run<'a, X: ?Sized> {
     dst: u64,
     /// Bytes of a part.
     pub(super) len: u64,
+}
+
+/// A run that needs no barrier, and has its number: what it sends is on its way.
+pub(crate) struct Started<'a, X: ?Sized> {
+    pub(super) run: Run<'a, X>,
+    pub(super) epoch: u64,
+    pub(super) steps: Steps<'a>,
+}
+
+impl<'a, X: Transport + ?Sized> Started<'a, X> {
+    /// The next run of those that `counter` counts. Nothing has been sent if it fails.
+    #[inline]
+    pub(super) fn check(
+        transport: &'a X,
+        plan: &AllGather,
+        counter: impl FnOnce(&'a Staging) -> &'a Epoch,
+    ) -> Result<Self> {
+        let run = Run::check(transport, plan)?;
+        let steps = run.half_way();
+        let epoch = counter(run.staging()).next();
+        Ok(Self { run, epoch, steps })
+    }
 }
 
 impl<'a, X: Transport + ?Sized> Run<'a, X> {

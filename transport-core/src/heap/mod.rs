@@ -17,7 +17,7 @@ pub use observer::HeapObserver;
 pub use slice::SymSlice;
 
 pub(crate) use agreement::{agree_on_all_gather, alloc, free};
-pub(crate) use staging::{PeerWord, Staging};
+pub(crate) use staging::{Epoch, PeerWord, Staging};
 
 use crate::config;
 use crate::error::{Error, Result};

@@ -254,7 +254,7 @@ impl Endpoint {
         self.check_pe(op, pe)?;
         let range = self.heap.check(op, "destination", dst)?;
         if range.len() != len as u64 {
-            return Err(Error::LengthMismatch { op, my_pe: self.my_pe, dst: range.len(), src: len as u64 });
+            return Err(self.lengths_differ(op, range.len(), len as u64));
         }
         Ok((!range.is_empty()).then_some(Remote { range, pe }))
     }
