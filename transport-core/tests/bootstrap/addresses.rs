@@ -17,8 +17,11 @@ fn a_port_in_use_names_address_and_holder() {
     let (_listener, address) = listener();
     let error = alone_at(&address.to_string()).unwrap_err();
     assert!(matches!(error, BootstrapError::AddressInUse { .. }), "{error:?}");
-    let port = address.port.to_string();
-    assert_words(&error, &["PE 0", "127.0.0.1", &port, "in use", "ss -ltnp", "Is another job"]);
+    let at = address.to_string();
+    assert_words(
+        &error,
+        &["PE 0", at.strip_prefix("tcp://").unwrap(), "in use", "ss -ltnp", "Is another job"],
+    );
     if std::path::Path::new("/proc/net/tcp").exists() {
         assert_words(error, &[&format!("process {}", std::process::id())]);
     }
@@ -82,6 +85,7 @@ fn config_with_fd(fd: i32, address: &str) -> JobConfig {
 #[test]
 fn a_launchers_socket_is_taken_over_once() {
     let (listener, address) = listener();
+    let at = listener.local_addr().unwrap();
     let config = config_with_fd(listener.into_raw_fd(), &address.to_string());
     let spec = JoinSpec::try_from(&config).unwrap();
     assert_words(JoinSpec::try_from(&config).unwrap_err(), &["SHMEM_RENDEZVOUS_FD", "was taken"]);
@@ -89,7 +93,7 @@ fn a_launchers_socket_is_taken_over_once() {
     assert_eq!(alone.address().port(), address.port);
     block_on(alone.leave()).unwrap();
     drop(alone);
-    TcpListener::bind(("127.0.0.1", address.port)).expect("the inherited socket is closed with the job");
+    TcpListener::bind(at).expect("the inherited socket is closed with the job");
 }
 
 #[test]

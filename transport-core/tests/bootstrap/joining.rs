@@ -92,7 +92,7 @@ fn a_file_of_an_earlier_job_does_not_mislead() {
     let file = directory.path().join("rendezvous");
     // Held, so that nobody else listens there, but not listening.
     let stale = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    stale.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
+    stale.bind(&own_address().into()).unwrap();
     let address = stale.local_addr().unwrap().as_socket().unwrap();
     std::fs::write(&file, format!("tcp://{address}\n")).unwrap();
     let spec = |pe| JoinSpec {
@@ -110,7 +110,7 @@ fn a_file_of_an_earlier_job_does_not_mislead() {
 fn pes_that_come_before_pe_0_try_again() {
     // Bound but not listening: connections are refused, and no other test can take the port.
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    socket.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
+    socket.bind(&own_address().into()).unwrap();
     let address: RendezvousAddress = socket.local_addr().unwrap().as_socket().unwrap().into();
     let spec = |pe| JoinSpec { timeout: PATIENCE, ..JoinSpec::new(pe, 3, address.clone()) };
     let early = [start(spec(1)), start(spec(2))];

@@ -1,4 +1,4 @@
-//! The bootstrap over real sockets of this host: `127.0.0.1` and `[::1]` only.
+//! The bootstrap over real sockets of this host: `127.0.0.0/8` and `[::1]` only.
 
 // Each module says that it is a test, since clippy lets only tests panic.
 #[cfg(test)]

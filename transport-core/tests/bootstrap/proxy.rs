@@ -1,13 +1,15 @@
 //! A wire between a PE and PE 0 that can be cut, held up, split and spoilt at any byte.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use transport_core::config::RendezvousAddress;
+
+use crate::support::listener;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -63,7 +65,7 @@ struct Shared {
 
 impl Proxy {
     pub(crate) fn start(target: SocketAddr, plan: Plan) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (listener, _) = listener();
         let address = listener.local_addr().unwrap();
         let shared =
             Arc::new(Shared { plan, stop: false.into(), connections: 0.into(), carried: Default::default() });

@@ -1,6 +1,6 @@
 //! PEs as threads of the test, each with its own bootstrap.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,16 +39,26 @@ pub(crate) fn poll_and_cancel<F: Future>(future: F) {
 /// Generous: no test waits for it unless it fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(25);
 
+/// An address of this host that no other test has, with a port to be chosen.
+///
+/// Where PE 0 has ended its port is free, and others may still knock there, for seconds: with one address for all, the kernel
+/// would give that port, now and then, to another test, which would see visitors that are none of its own.
+pub(crate) fn own_address() -> SocketAddr {
+    static ADDRESSES: AtomicU32 = AtomicU32::new(0);
+    let [_, b, c, d] = ADDRESSES.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+    // All of 127.0.0.0/8 is this host; 127.0.0.* is left to those who name it.
+    (Ipv4Addr::new(127, b + 1, c, d), 0).into()
+}
+
 pub(crate) fn listener() -> (TcpListener, RendezvousAddress) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind(own_address()).unwrap();
     let address = listener.local_addr().unwrap().into();
     (listener, address)
 }
 
 /// Where the PEs of a test meet; PE 0's spec takes the listener, so no other test can have the port.
 ///
-/// The job has an id of its own all the same: once PE 0 has ended its port is free, and who still knocks there, because PE 0
-/// died before it came, would join the next test that is given the port.
+/// The job has an id of its own too, so that who goes astray joins nobody else's.
 pub(crate) struct Meeting {
     listener: Option<TcpListener>,
     pub(crate) address: RendezvousAddress,
