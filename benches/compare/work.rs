@@ -203,7 +203,9 @@ impl Kind {
 
     fn read_pes(self, text: &str, given: &str) -> Result<usize, AskError> {
         let (range, most) = match self {
-            Self::Barrier | Self::AllGather | Self::Replay | Self::Job | Self::StartUp => (2..=64, "2 to 64"),
+            Self::Barrier | Self::Turns | Self::AllGather | Self::Replay | Self::Job | Self::StartUp => {
+                (2..=64, "2 to 64")
+            }
             _ => (2..=2, "2"),
         };
         let n_pes = given.parse().ok().filter(|n_pes| range.contains(n_pes));

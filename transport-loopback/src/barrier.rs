@@ -11,19 +11,36 @@ pub(crate) struct SharedFlags {
     pub(crate) memory: JobMemory,
     pub(crate) my_pe: usize,
     pub(crate) n_pes: usize,
-    /// Where all count in one word: the number that the barriers start after.
-    pub(crate) counted_from: Option<u32>,
+    /// Where all count in one word.
+    pub(crate) counted: Option<Counted>,
+}
+
+/// The barrier that this PE has counted itself in for, last.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    // Only whoever has the turn uses them.
+    epoch: std::sync::atomic::AtomicU32,
+    /// The count when all have come to it: worked out once, since a division takes longer than a look.
+    complete_at: std::sync::atomic::AtomicU64,
+}
+
+impl Counted {
+    /// Before the first, whose number comes after `first_epoch`.
+    pub(crate) fn new(first_epoch: u32) -> Self {
+        Self { epoch: first_epoch.into(), complete_at: 0.into() }
+    }
 }
 
 impl BarrierFlags for SharedFlags {
-    /// The count goes up by one for each PE and barrier, so it tells how many barriers are complete.
+    /// A count tells of the barrier that this PE is in, and of no later one.
     #[inline]
     fn flag(&self, round: u32) -> u32 {
-        match self.counted_from {
+        match &self.counted {
             None => self.memory.flag(self.my_pe, round).load(Ordering::Acquire),
-            Some(first) => {
-                let complete = self.memory.arrived().load(Ordering::Acquire) / self.n_pes as u64;
-                first.wrapping_add(complete as u32)
+            Some(counted) => {
+                let complete_at = counted.complete_at.load(Ordering::Relaxed);
+                let is_complete = self.memory.arrived().load(Ordering::Acquire) >= complete_at;
+                counted.epoch.load(Ordering::Relaxed).wrapping_sub(u32::from(!is_complete))
             }
         }
     }
@@ -32,17 +49,22 @@ impl BarrierFlags for SharedFlags {
     /// neighbour sleeps.
     #[inline]
     fn send(&self, round: u32, neighbour: usize, epoch: u32) -> bool {
-        if self.counted_from.is_none() {
+        let Some(counted) = &self.counted else {
             // A full fence too, before the look whether it sleeps. A plain store, with the fence left to who goes to sleep
             // (membarrier), was measured: 2 PEs took half as long again, since the store stays behind while we look.
             self.memory.flag(neighbour, round).swap(epoch, Ordering::SeqCst);
             self.memory.wake_after_change(neighbour);
             return true;
-        }
+        };
+        // One for each PE and barrier, so all of a barrier have counted before anybody counts in the next.
         let before = self.memory.arrived().fetch_add(1, Ordering::SeqCst);
+        let n_pes = self.n_pes as u64;
+        let complete_at = before - before % n_pes + n_pes;
+        counted.complete_at.store(complete_at, Ordering::Relaxed);
+        counted.epoch.store(epoch, Ordering::Relaxed);
         // It owes nobody anything from here on.
         self.memory.finished(self.my_pe).store(epoch, Ordering::Release);
-        if (before + 1).is_multiple_of(self.n_pes as u64) {
+        if before + 1 == complete_at {
             JobMemory::full_fence();
             (0..self.n_pes).filter(|&pe| pe != self.my_pe).for_each(|pe| self.memory.wake(pe));
         }
@@ -73,10 +95,8 @@ impl BarrierFlags for SharedFlags {
 impl SharedFlags {
     /// The barrier over these flags, of which `first_epoch` is the number before the first.
     pub(crate) fn barrier(&self, first_epoch: u32) -> Dissemination {
-        match self.counted_from {
-            Some(first) => Dissemination::counted(self.my_pe, self.n_pes, first),
-            None => Dissemination::new(self.my_pe, self.n_pes, first_epoch),
-        }
+        let new = if self.counted.is_some() { Dissemination::counted } else { Dissemination::new };
+        new(self.my_pe, self.n_pes, first_epoch)
     }
 
     /// Whether `pe` has sent all its flags of the barrier under way, so that it finishes even if `pe` is gone.
@@ -99,17 +119,20 @@ mod tests {
 
     #[test]
     fn who_has_not_entered_is_missing_and_who_has_finished_is_not_needed() {
-        by_flags(None);
-        by_flags(Some(u32::MAX));
+        by_flags(false);
+        by_flags(true);
     }
 
-    fn by_flags(counted_from: Option<u32>) {
+    fn by_flags(is_counted: bool) {
         let n_pes = 5;
         let len = JobMemory::len(n_pes, 65536).unwrap();
         let memory = JobMemory::new(Region::map_private(len as usize).unwrap(), n_pes, 65536);
         memory.set_first_epoch(u32::MAX);
         let flags: Vec<_> = (0..n_pes)
-            .map(|my_pe| SharedFlags { memory: memory.clone(), my_pe, n_pes, counted_from })
+            .map(|my_pe| {
+                let counted = is_counted.then(|| Counted::new(u32::MAX));
+                SharedFlags { memory: memory.clone(), my_pe, n_pes, counted }
+            })
             .collect();
         let barriers: Vec<_> = flags.iter().map(|flags| flags.barrier(u32::MAX)).collect();
         let turn = |pe: usize| barriers[pe].try_take(&flags[pe]).unwrap();
@@ -120,7 +143,7 @@ mod tests {
         let first = turn(0);
         assert_eq!(flags[0].missing(&first), [1, 3]);
         // Who has counted has done all that it must, but who has sent a flag may owe another.
-        assert_eq!(flags[0].is_done(&first, 4), counted_from.is_some());
+        assert_eq!(flags[0].is_done(&first, 4), is_counted);
         assert!(!flags[0].is_done(&first, 3));
         drop(first);
         let mut waiting: Vec<usize> = (0..n_pes).collect();

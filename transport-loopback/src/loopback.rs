@@ -12,7 +12,7 @@ use transport_core::transport::{Dissemination, Medium, Remote, Transfer, Word};
 use transport_core::wait::{Doorbell, WaitPolicy, Waiter};
 use transport_core::{AtomicOp, Cmp, Endpoint, Error, PeList, Result, SignalOp, Transport};
 
-use crate::barrier::SharedFlags;
+use crate::barrier::{Counted, SharedFlags};
 use crate::bell::Bell;
 use crate::job_memory::JobMemory;
 use crate::sync::atomic::{Ordering, fence};
@@ -93,8 +93,8 @@ impl Setup {
         let policy = self.policy.unwrap_or_else(|| WaitPolicy::for_host(self.n_pes, self.processors()));
         let my_pe = pe.endpoint.my_pe();
         let bell = Arc::new(Bell::new(pe.memory.clone(), my_pe));
-        let counted_from = pe.memory.is_counted().then_some(self.first_epoch);
-        let flags = SharedFlags { memory: pe.memory.clone(), my_pe, n_pes: self.n_pes, counted_from };
+        let counted = pe.memory.is_counted().then(|| Counted::new(self.first_epoch));
+        let flags = SharedFlags { memory: pe.memory.clone(), my_pe, n_pes: self.n_pes, counted };
         let barrier = flags.barrier(self.first_epoch);
         let waiter = Waiter::new(Arc::clone(&bell) as Arc<dyn Doorbell>, policy);
         Loopback { pe, barrier, flags, waiter, bell, member }

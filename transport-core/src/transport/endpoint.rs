@@ -12,7 +12,7 @@ use super::operations::{Remote, Transfer, Word};
 use crate::collectives::AllGatherAlgorithm;
 use crate::error::{Error, Result};
 use crate::heap::{HeapRange, SymHeap, SymSlice};
-use crate::wait::Waiter;
+use crate::wait::{Look, Waiter};
 
 /// The common half of a transport. A backend makes one at start and answers it from
 /// [`Transport::endpoint`](super::Transport::endpoint).
@@ -144,11 +144,16 @@ impl Endpoint {
     ) -> Result<R> {
         let mut waits_since = None;
         poll_fn(|cx| {
-            if let Poll::Ready(answer) = waiter.poll_until(cx, &mut ready) {
+            let look = waiter.look(cx, &mut ready);
+            if let Look::Answer(answer) = look {
                 return Poll::Ready(Ok(answer));
             }
             if let Err(lost) = self.failures.check_needed(op, &is_done) {
                 return Poll::Ready(Err(lost));
+            }
+            // Where PEs share processors a look at the clock would be a tenth of each turn.
+            if let Look::AgainSoon = look {
+                return Poll::Pending;
             }
             let since = *waits_since.get_or_insert_with(Instant::now);
             let after = self.timeout();

@@ -39,12 +39,14 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             return output;
         }
         // 0 again if a wait in it has ended: what is pending now is another, and begins by its own spin and yields.
-        round = ROUND.with(Cell::get);
-        match turn.offered() {
-            Some(bell) if round < bell.policy.yields => {
-                drop(bell);
-                thread::yield_now();
-            }
+        round = NOW.with(|now| now.round.get());
+        let asks = NOW.with(|now| now.asks.get());
+        if asks == Asks::Yield {
+            thread::yield_now();
+            round = round.saturating_add(1);
+            continue;
+        }
+        match OFFERED.take().filter(|_| asks == Asks::Sleep) {
             Some(bell) => {
                 let armed = Armed::new(&turn.kit.parker, bell.bell);
                 let ticket = armed.bell.ticket();
@@ -53,7 +55,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
                 }
                 // With more than one bell to listen to, sleep on one and look at the others often.
                 let limit = if bell.several { Duration::from_millis(1) } else { bell.policy.sleep };
-                let limit = limit.min(nap(round - bell.policy.yields));
+                let limit = limit.min(nap(round.saturating_sub(bell.policy.yields)));
                 if !turn.kit.parker.woken.load(Ordering::Acquire) {
                     armed.bell.sleep(ticket, limit);
                 }
@@ -90,54 +92,86 @@ fn probe_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     struct Restore(u32);
     impl Drop for Restore {
         fn drop(&mut self) {
-            ROUND.with(|round| round.set(self.0));
+            NOW.with(|now| now.round.set(self.0));
         }
     }
-    let _restore = Restore(ROUND.with(|round| round.replace(1)));
+    let _restore = Restore(NOW.with(|now| now.round.replace(1)));
     future.poll(&mut Context::from_waker(&PROBE))
 }
 
-/// What became of a bell that a pending future offers.
+/// What becomes of a pending future.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Offer {
-    /// `block_on` sleeps on it.
+    /// It is polled again at once.
+    Soon,
+    /// `block_on` yields or sleeps on the bell, and then polls again.
     Taken,
-    /// The future runs elsewhere; its waker must be woken.
+    /// It runs elsewhere; its waker must be woken.
     ForeignExecutor,
 }
 
 /// Tells the `block_on` that polls us where news will arrive.
 #[inline]
 pub(super) fn offer(cx: &Context<'_>, bell: &Arc<dyn Doorbell>, policy: WaitPolicy) -> Offer {
-    if std::ptr::eq(cx.waker().data(), PROBE.data()) {
-        // It is polled again at once.
-        return Offer::Taken;
+    let waker = cx.waker().data();
+    if std::ptr::eq(waker, PROBE.data()) {
+        return Offer::Soon;
     }
-    CURRENT.with(|current| {
-        let mut current = current.borrow_mut();
+    NOW.with(|now| {
         // A waker other than its own means an executor between it and us, which must be told by that waker.
-        match current.as_mut() {
-            Some(scope) if scope.parker == cx.waker().data() => {
-                match &mut scope.offered {
-                    Some(first) => first.several |= !Arc::ptr_eq(&first.bell, bell),
-                    None => scope.offered = Some(Offered { bell: Arc::clone(bell), policy, several: false }),
-                }
-                Offer::Taken
-            }
-            _ => Offer::ForeignExecutor,
+        if now.parker.get() != waker {
+            return Offer::ForeignExecutor;
         }
+        if now.round.get() < policy.yields {
+            if now.asks.replace(Asks::Yield) == Asks::Sleep {
+                drop(OFFERED.take());
+            }
+            return Offer::Taken;
+        }
+        match now.asks.get() {
+            // Another future of it is to be looked at soon, and so are we.
+            Asks::Yield => {}
+            Asks::Sleep => OFFERED.with_borrow_mut(|offered| {
+                if let Some(first) = offered {
+                    first.several |= !Arc::ptr_eq(&first.bell, bell);
+                }
+            }),
+            Asks::Nothing => {
+                now.asks.set(Asks::Sleep);
+                OFFERED.set(Some(Offered { bell: Arc::clone(bell), policy, several: false }));
+            }
+        }
+        Offer::Taken
     })
 }
 
 /// How often to look before being pending: once after the first time round, since yielding and sleeping have their turn.
 #[inline]
 pub(super) fn spin_budget(spin: u32) -> u32 {
-    if ROUND.with(Cell::get) == 0 { spin } else { 0 }
+    if NOW.with(|now| now.round.get()) == 0 { spin } else { 0 }
+}
+
+/// How often to give the core away and look again before being pending, of the `yields` that a wait has. Not at all under another
+/// executor, whose thread it is.
+#[inline]
+pub(super) fn yield_budget(cx: &Context<'_>, yields: u32) -> u32 {
+    // So many, since others of the same `block_on` want to be looked at too, and the clock.
+    const AT_ONCE: u32 = 8;
+    NOW.with(|now| {
+        if now.parker.get() != cx.waker().data() {
+            return 0;
+        }
+        let round = now.round.get();
+        let budget = yields.saturating_sub(round).min(AT_ONCE);
+        now.round.set(round + budget);
+        budget
+    })
 }
 
 /// A wait has ended; the next one on this thread begins anew.
 #[inline]
 pub(super) fn wait_ended() {
-    ROUND.with(|round| round.set(0));
+    NOW.with(|now| now.round.set(0));
 }
 
 /// The waker of the first poll: it wakes nobody, since a second poll with a real one follows. Known by its address.
@@ -151,11 +185,36 @@ const fn probe() -> Waker {
     unsafe { Waker::from_raw(RawWaker::new(&raw const PROBE_IS_AT as *const (), &VTABLE)) }
 }
 
-thread_local! {
-    /// The `block_on` that polls on this thread.
-    static CURRENT: RefCell<Option<Scope>> = const { RefCell::new(None) };
+/// What the futures that were polled last ask of their `block_on`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    /// To be woken.
+    Nothing,
+    /// To be polled after one yield.
+    Yield,
+    /// To sleep on the bell that was offered.
+    Sleep,
+}
+
+/// The `block_on` that polls on this thread.
+struct Now {
+    /// The address of its parker: what a waker of it, and no other, carries as its data.
+    parker: Cell<*const ()>,
     /// Its time round.
-    static ROUND: Cell<u32> = const { Cell::new(0) };
+    round: Cell<u32>,
+    asks: Cell<Asks>,
+}
+
+/// At an address that no waker has as its data.
+static NOBODY: u8 = 0;
+
+thread_local! {
+    // Looked at in each turn of a wait: one line, and nothing to drop at the thread's end.
+    static NOW: Now = const {
+        Now { parker: Cell::new(&raw const NOBODY as *const ()), round: Cell::new(0), asks: Cell::new(Asks::Nothing) }
+    };
+    /// The bell to sleep on, if that is asked.
+    static OFFERED: RefCell<Option<Offered>> = const { RefCell::new(None) };
     /// Kept from one `block_on` to the next, so that one allocates nothing.
     static SPARE: Cell<Option<Rc<Kit>>> = const { Cell::new(None) };
 }
@@ -173,12 +232,6 @@ impl Kit {
     }
 }
 
-struct Scope {
-    /// The address of the parker: what a waker of this `block_on`, and no other, carries as its data.
-    parker: *const (),
-    offered: Option<Offered>,
-}
-
 struct Offered {
     bell: Arc<dyn Doorbell>,
     policy: WaitPolicy,
@@ -189,35 +242,46 @@ struct Offered {
 /// One `block_on`; ends it when dropped, on a panic too.
 struct Turn {
     kit: Rc<Kit>,
-    outer: Option<Scope>,
-    outer_round: u32,
+    /// What the one around it was at.
+    parker: *const (),
+    round: u32,
+    asks: Asks,
+    offered: Option<Offered>,
 }
 
 impl Turn {
     fn begin() -> Self {
         let kit = SPARE.with(Cell::take).unwrap_or_else(Kit::new);
         kit.parker.woken.store(false, Ordering::Relaxed);
-        let scope = Scope { parker: kit.waker.data(), offered: None };
-        let outer = CURRENT.with(|current| current.borrow_mut().replace(scope));
-        Self { kit, outer, outer_round: ROUND.with(Cell::get) }
+        NOW.with(|now| {
+            let (parker, round, asks) =
+                (now.parker.replace(kit.waker.data()), now.round.get(), now.asks.get());
+            let offered = if asks == Asks::Sleep { OFFERED.take() } else { None };
+            Self { kit, parker, round, asks, offered }
+        })
     }
 
     fn poll<R>(&self, round: u32, poll: &mut dyn FnMut() -> Poll<R>) -> Poll<R> {
-        ROUND.with(|now| now.set(round));
-        drop(self.offered());
+        NOW.with(|now| {
+            now.round.set(round);
+            if now.asks.replace(Asks::Nothing) == Asks::Sleep {
+                drop(OFFERED.take());
+            }
+        });
         poll()
-    }
-
-    fn offered(&self) -> Option<Offered> {
-        CURRENT.with(|current| current.borrow_mut().as_mut()?.offered.take())
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let ended = CURRENT.with(|current| std::mem::replace(&mut *current.borrow_mut(), self.outer.take()));
-        drop(ended);
-        ROUND.with(|round| round.set(self.outer_round));
+        let asked = NOW.with(|now| {
+            now.parker.set(self.parker);
+            now.round.set(self.round);
+            now.asks.replace(self.asks)
+        });
+        if asked == Asks::Sleep || self.offered.is_some() {
+            drop(OFFERED.replace(self.offered.take()));
+        }
         // A waker of ours that is still held somewhere may wake this thread once for nothing; so no re-use then.
         if Arc::strong_count(&self.kit.parker) == 2 {
             SPARE.with(|spare| spare.set(Some(Rc::clone(&self.kit))));

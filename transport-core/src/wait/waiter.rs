@@ -36,6 +36,15 @@ impl WaitPolicy {
     }
 }
 
+/// What came of a look.
+pub(crate) enum Look<R> {
+    Answer(R),
+    /// No answer yet; looked at again at once.
+    AgainSoon,
+    /// No answer yet; looked at again when there is news, or when some time has passed.
+    Pending,
+}
+
 /// Waits for conditions that peers bring about and ring a [`Doorbell`] for. One for each PE.
 pub struct Waiter {
     shared: Arc<Shared>,
@@ -84,10 +93,19 @@ impl Waiter {
     ///
     /// `ready` is also called when the wait's deadline may have passed, at least each [`WaitPolicy::sleep`].
     #[inline]
-    pub fn poll_until<R>(&self, cx: &mut Context<'_>, mut ready: impl FnMut() -> Option<R>) -> Poll<R> {
+    pub fn poll_until<R>(&self, cx: &mut Context<'_>, ready: impl FnMut() -> Option<R>) -> Poll<R> {
+        match self.look(cx, ready) {
+            Look::Answer(answer) => Poll::Ready(answer),
+            Look::AgainSoon | Look::Pending => Poll::Pending,
+        }
+    }
+
+    /// As [`poll_until`](Self::poll_until), and tells whether the next look comes at once, so that no clock need be read.
+    #[inline]
+    pub(crate) fn look<R>(&self, cx: &mut Context<'_>, mut ready: impl FnMut() -> Option<R>) -> Look<R> {
         if let Some(answer) = ready() {
             block_on::wait_ended();
-            return Poll::Ready(answer);
+            return Look::Answer(answer);
         }
         for look in 0..block_on::spin_budget(self.policy.spin) {
             // A pause is dear on some processors (140 cycles), and news most often comes sooner than that.
@@ -95,15 +113,24 @@ impl Waiter {
                 hint::spin_loop();
             }
             if let Some(answer) = ready() {
-                return Poll::Ready(answer);
+                return Look::Answer(answer);
+            }
+        }
+        // Where PEs share processors most waits end here. The way back to `block_on` and to here again would be a third of a turn.
+        for _ in 0..block_on::yield_budget(cx, self.policy.yields) {
+            thread::yield_now();
+            if let Some(answer) = ready() {
+                block_on::wait_ended();
+                return Look::Answer(answer);
             }
         }
         match block_on::offer(cx, &self.shared.bell, self.policy) {
-            Offer::Taken => Poll::Pending,
+            Offer::Soon => Look::AgainSoon,
+            Offer::Taken => Look::Pending,
             Offer::ForeignExecutor => {
                 self.register(cx.waker());
                 // A ring before the waker was in the list was for nobody.
-                ready().map_or(Poll::Pending, Poll::Ready)
+                ready().map_or(Look::Pending, Look::Answer)
             }
         }
     }

@@ -11,7 +11,7 @@ use transport_core::wait::{WaitPolicy, Waiter};
 
 use super::{end, explore, job, memory, on_thread, read, set_epoch, word};
 use crate::Loopback;
-use crate::barrier::SharedFlags;
+use crate::barrier::{Counted, SharedFlags};
 use crate::bell::Bell;
 use crate::job_memory::JobMemory;
 use crate::sync::atomic::Ordering;
@@ -109,8 +109,8 @@ fn by_flags(n_pes: usize, epochs: u32, first: u32, slip: Slip, counted: bool) {
     }
     (0..n_pes).for_each(|pe| _ = memory.all().word(memory.heap_at(pe, 0)));
     let pe = move |my_pe: usize, memory: JobMemory| async move {
-        let counted_from = counted.then_some(first);
-        let inner = SharedFlags { memory: memory.clone(), my_pe, n_pes, counted_from };
+        let counted = counted.then(|| Counted::new(first));
+        let inner = SharedFlags { memory: memory.clone(), my_pe, n_pes, counted };
         let barrier = inner.barrier(first);
         let flags = Flags { inner, slip, epoch: crate::sync::atomic::AtomicU32::new(first) };
         let policy = WaitPolicy { spin: 0, yields: 0, sleep: Duration::from_secs(3600) };

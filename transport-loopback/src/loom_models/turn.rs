@@ -112,7 +112,7 @@ mod mutants {
                 }
             }
             let flags = |memory: &JobMemory| {
-                NoFence(SharedFlags { memory: memory.clone(), my_pe: 0, n_pes: 1, counted_from: None })
+                NoFence(SharedFlags { memory: memory.clone(), my_pe: 0, n_pes: 1, counted: None })
             };
             let barrier = Arc::new(Dissemination::new(0, 1, 0));
             let (taken, its) = (Arc::clone(&barrier), flags(&memory));
