@@ -27,7 +27,6 @@ use std::process::ExitCode;
 use arguments::Arguments;
 use busy::Ticks;
 use clap::Parser;
-use clap::error::ErrorKind;
 use find::Found;
 use launch::Settings;
 use machine::Machine;
@@ -133,11 +132,7 @@ fn main() -> ExitCode {
                     return error.exit_code();
                 }
             },
-            Err(error) => {
-                let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-                let written = error.print();
-                return if asked && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-            }
+            Err(instead) => return demos::say_instead("compare", &instead, 2),
         },
     };
     let _ = writeln!(stderr(), "compare: {error}");

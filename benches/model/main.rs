@@ -14,7 +14,6 @@ use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use clap::error::ErrorKind;
 use transport_loopback::sim::PredictError;
 use work::ModelWork;
 
@@ -71,11 +70,7 @@ enum ModelError {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => {
-            let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            let written = error.print();
-            return if asked && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-        }
+        Err(instead) => return demos::say_instead("model", &instead, 1),
     };
     match run(&arguments.command, &mut stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use benches::{AskError, Work};
 use clap::Parser;
-use demos::JobOptions;
-use transport_core::collectives::AllGatherAlgorithm;
-use transport_core::config::{JobConfig, JobConfigBuilder, Key, parse_seconds};
+use demos::{AlgorithmOption, JobOptions};
+use transport_core::config::{JobConfig, JobConfigBuilder, parse_seconds};
 
 use crate::measure::{Goal, Measure};
 
@@ -56,9 +55,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     typical: bool,
 
-    /// How AllGathers are done: auto, textbook, eager, marked, direct, pull, fetch, ring, bruck [environment: SHMEM_ALLGATHER]
-    #[arg(long, value_name = "NAME", default_value_t)]
-    algorithm: AllGatherAlgorithm,
+    #[command(flatten)]
+    algorithm: AlgorithmOption,
 
     /// Print JSON objects, one a line, with the value of each repeat
     #[arg(long)]
@@ -94,9 +92,7 @@ pub(crate) enum PlanError {
 impl Arguments {
     /// The options of every program, with this one's own.
     pub(crate) fn configure(&self) -> JobConfigBuilder {
-        // `auto` leaves it to the environment.
-        let algorithm = (self.algorithm != AllGatherAlgorithm::Auto).then(|| self.algorithm.to_string());
-        self.job.configure().with_optional_argument(Key::AllGather, "--algorithm", algorithm)
+        self.algorithm.configure(self.job.configure())
     }
 
     /// What to do, checked as far as it can be before the PEs have met.
@@ -126,6 +122,7 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use transport_core::collectives::AllGatherAlgorithm;
     use transport_core::config::MapEnvironment;
 
     fn parse(line: &str) -> Result<Arguments, String> {

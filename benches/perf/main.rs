@@ -11,7 +11,6 @@ use std::sync::Arc;
 use arguments::Arguments;
 use benches::{Lead, WorkError};
 use clap::Parser;
-use clap::error::ErrorKind;
 use demos::Job;
 use measure::Measure;
 use transport_core::Transport;
@@ -19,11 +18,7 @@ use transport_core::Transport;
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => {
-            let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            let written = error.print();
-            return if asked && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-        }
+        Err(instead) => return demos::say_instead("perf", &instead, 1),
     };
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,6 +4,7 @@ use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::builder::RangedU64ValueParser;
 use demos::{Job, JobOptions};
 use transport_core::conformance::{self, Options, Report};
 use transport_core::{Transport, wait};
@@ -17,8 +18,8 @@ struct Arguments {
     #[arg(long, value_name = "TEXT")]
     case: Vec<String>,
 
-    /// Scale the rounds of cases that repeat something
-    #[arg(long, value_name = "PERCENT", default_value_t = 100)]
+    /// Scale the rounds of cases that repeat something; each does at least one
+    #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = rounds())]
     rounds: usize,
 
     /// Seed of all that is random
@@ -31,6 +32,11 @@ struct Arguments {
 
     #[command(flatten)]
     job: JobOptions,
+}
+
+/// None at all would look as if all had been done.
+fn rounds() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=1_000_000)
 }
 
 /// The suite, as a job.
@@ -50,7 +56,10 @@ impl Job for Suite {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(instead) => return demos::say_instead("conformance", &instead, 2),
+    };
     if arguments.list {
         for name in conformance::names() {
             if let Err(error) = writeln!(stdout(), "{name}") {

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
-use demos::JobOptions;
-use transport_core::collectives::AllGatherAlgorithm;
+use demos::{AlgorithmOption, JobOptions};
 use transport_core::config::{JobConfig, Key};
 
 use crate::job::Plan;
@@ -40,9 +39,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     loops: u64,
 
-    /// How the AllGather is done: auto, textbook, eager, marked, direct, pull, fetch, ring, bruck [environment: SHMEM_ALLGATHER]
-    #[arg(long, value_name = "NAME", default_value_t)]
-    algorithm: AllGatherAlgorithm,
+    #[command(flatten)]
+    algorithm: AlgorithmOption,
 
     /// Write the captured graph to this file, as DOT
     #[arg(long, value_name = "FILE")]
@@ -58,8 +56,13 @@ pub(crate) enum Asked {
         /// What was given.
         arguments: Box<Arguments>,
     },
-    /// Print this, and all is well.
-    Help(String),
+    /// Say this, by [`demos::say_instead`].
+    Instead {
+        /// The program's name, for messages.
+        program: String,
+        /// Help, or what is wrong.
+        instead: clap::Error,
+    },
     /// Print this, and fail.
     Wrong(String),
 }
@@ -75,8 +78,7 @@ pub(crate) fn read() -> Asked {
         .try_get_matches()
         .and_then(|mut matches| Arguments::from_arg_matches_mut(&mut matches));
     match parsed {
-        Err(error) if !error.use_stderr() => Asked::Help(error.to_string()),
-        Err(error) => Asked::Wrong(error.to_string()),
+        Err(instead) => Asked::Instead { program, instead },
         Ok(arguments) if !matches!(arguments.six.len(), 0 | 6) => Asked::Wrong(usage),
         Ok(arguments) => Asked::Run { program, arguments: Box::new(arguments) },
     }
@@ -102,10 +104,7 @@ impl Arguments {
 
     /// The job's configuration and what the demo is to do.
     pub(crate) fn configure(&self, program: &str) -> Result<(JobConfig, Plan), String> {
-        // `auto` leaves it to the environment.
-        let algorithm = (self.algorithm != AllGatherAlgorithm::Auto).then(|| self.algorithm.to_string());
-        let mut builder =
-            self.job.configure().with_optional_argument(Key::AllGather, "--algorithm", algorithm);
+        let mut builder = self.algorithm.configure(self.job.configure());
         if let [n_pes, pe_id, ipport, ..] = self.six.as_slice() {
             builder = builder
                 .with_argument(Key::NPes, "<n_pes>", n_pes)

@@ -14,10 +14,7 @@ use job::Failed;
 fn main() -> ExitCode {
     let (program, arguments) = match arguments::read() {
         Asked::Run { program, arguments } => (program, arguments),
-        Asked::Help(text) => {
-            let written = write!(stdout(), "{text}").and_then(|()| stdout().flush());
-            return if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-        }
+        Asked::Instead { program, instead } => return demos::say_instead(&program, &instead, 1),
         Asked::Wrong(message) => {
             let _ = write!(stderr(), "{message}");
             return ExitCode::FAILURE;

@@ -47,10 +47,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Asked {
     /// Do it.
     Run(Box<Arguments>),
-    /// Print this, and all is well.
-    Help(String),
-    /// Print this, and fail.
-    Wrong(String),
+    /// Say this, by [`demos::say_instead`]: help, or what is wrong.
+    Instead(clap::Error),
 }
 
 /// Reads the command line of this process.
@@ -65,8 +63,7 @@ pub(crate) fn read() -> Asked {
         .mut_arg("device", |device| device.hide(cfg!(not(feature = "verbs"))));
     let parsed = command.try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
     match parsed {
-        Err(error) if !error.use_stderr() => Asked::Help(error.to_string()),
-        Err(error) => Asked::Wrong(error.to_string()),
+        Err(instead) => Asked::Instead(instead),
         Ok(arguments) => Asked::Run(Box::new(arguments)),
     }
 }

@@ -14,7 +14,7 @@ mod settings;
 mod text;
 mod wrap;
 
-use std::io::{Write as _, stderr, stdout};
+use std::io::{Write as _, stderr};
 use std::process::ExitCode;
 
 use arguments::{Arguments, Asked};
@@ -28,15 +28,7 @@ const WRONG: u8 = 2;
 fn main() -> ExitCode {
     let arguments = match arguments::read() {
         Asked::Run(arguments) => arguments,
-        Asked::Help(text) => {
-            // Nobody left to read it is no error here either.
-            let _ = write!(stdout(), "{text}").and_then(|()| stdout().flush());
-            return ExitCode::SUCCESS;
-        }
-        Asked::Wrong(text) => {
-            let _ = write!(stderr(), "{text}");
-            return ExitCode::from(WRONG);
-        }
+        Asked::Instead(instead) => return demos::say_instead("shmem-doctor", &instead, WRONG),
     };
     let settings = match Settings::of(&arguments) {
         Ok(settings) => settings,

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use demos::{BACKENDS, JobOptions, StartError};
+#[cfg(not(feature = "verbs"))]
+use demos::BACKENDS;
+use demos::{JobOptions, StartError};
 use transport_core::config::{JobConfig, Key, MAX_PES, RendezvousAddress, Setting, Source};
 
 use crate::arguments::Arguments;
@@ -74,7 +76,7 @@ impl Settings {
 /// The backend of this build that was asked for, if one was.
 fn backend(asked: &Setting<Option<String>>) -> Result<Option<&'static str>, String> {
     let Some(name) = &asked.value else { return Ok(None) };
-    if let Some(known) = BACKENDS.iter().find(|known| *known == name) {
+    if let Some(known) = demos::named(name) {
         return Ok(Some(known));
     }
     let origin = asked.source.to_string();

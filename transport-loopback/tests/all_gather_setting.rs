@@ -4,6 +4,7 @@
 
 use transport_core::collectives::{AllGather, AllGatherAlgorithm};
 use transport_core::{Transport, wait::block_on};
+use transport_loopback::sim::{Exploration, Sim};
 use transport_loopback::{Loopback, Threads};
 
 /// Runs `f` on each of two PEs of a job with this setting.
@@ -55,4 +56,25 @@ fn what_has_no_room_is_done_directly() {
         assert_eq!(used(pe, 8192, Auto), Eager);
         assert_eq!(used(pe, 8193, Auto), Direct);
     });
+}
+
+#[test]
+fn simulated_jobs_have_it_too() {
+    use AllGatherAlgorithm::{Auto, Direct, Marked};
+    for (algorithm, _) in AllGatherAlgorithm::ALL {
+        let sim = Sim::new(2).all_gather(algorithm);
+        let explored = sim.explore(Exploration::Random { schedules: 3 }, move |pe| async move {
+            let all = pe.calloc::<u64>(2).await?;
+            let gather = AllGather::in_place(&pe, all, Auto)?;
+            // What the table says for this size over a network.
+            let expected = if algorithm == Auto { Marked } else { algorithm };
+            assert_eq!(gather.algorithm(), expected);
+            assert_eq!(AllGather::in_place(&pe, all, Direct)?.algorithm(), Direct, "the program's own word");
+            pe.heap().write(all.part(pe.my_pe(), 2)?, &[10 + pe.my_pe() as u64])?;
+            gather.run(&pe).await?;
+            assert_eq!(pe.heap().read_vec(all)?, [10, 11]);
+            pe.finalize().await
+        });
+        explored.unwrap_or_else(|failure| panic!("{algorithm}: {failure}"));
+    }
 }

@@ -82,6 +82,14 @@ fn what_cannot_be_done_is_said() {
         (vec!["predict", "--switch", "4"], "--cores"),
         (vec!["predict", "--cores", "0"], "0 is not in 1..=65536"),
         (vec!["predict", "--measured", "x", "--pes", "2"], "cannot be used with"),
+        (
+            vec!["predict", "--pes", "2", "--latency", "18446744073709551615"],
+            "more virtual time than can be counted",
+        ),
+        (
+            vec!["predict", "--pes", "2", "--per-byte", "18446744073709551615"],
+            "more virtual time than can be counted",
+        ),
         (vec!["fit", "--measured", "no-such-file"], "no-such-file: No such file"),
         (vec!["plot", "--out", "no-such-folder/x.svg", "--pes", "2"], "no-such-folder/x.svg: No such file"),
     ] {
@@ -89,4 +97,14 @@ fn what_cannot_be_done_is_said() {
         let err = text(&output.stderr);
         assert!(!output.status.success() && err.contains(reason), "{arguments:?}: {err}");
     }
+}
+
+#[test]
+fn a_help_that_cannot_be_written_is_told() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output =
+        std::process::Command::new(env!("CARGO_BIN_EXE_model")).arg("--help").stdout(full).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.starts_with("model: standard output: ") && err.lines().count() == 1, "{err}");
 }

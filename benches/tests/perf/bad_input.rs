@@ -49,3 +49,12 @@ fn help_is_no_error() {
     assert!(output.status.success() && err.is_empty(), "{err}");
     assert!(out.contains("perf [OPTIONS] WORK...") && out.contains("ping-pong:8"), "{out}");
 }
+
+#[test]
+fn a_help_that_cannot_be_written_is_told() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = perf(&["--help"]).stdout(full).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.starts_with("perf: standard output: ") && err.lines().count() == 1, "{err}");
+}

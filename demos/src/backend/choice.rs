@@ -5,7 +5,7 @@ use std::fmt;
 use transport_core::config::JobConfig;
 
 use super::examine::usable;
-use super::{BACKENDS, StartError};
+use super::{BACKENDS, StartError, named};
 use crate::job_options::JobOptions;
 
 /// What was chosen, and why.
@@ -44,8 +44,7 @@ impl fmt::Display for Skipped {
 /// [`StartError::NoSuchBackend`], [`StartError::NoneUsable`], or a wrong setting of a backend that may be meant.
 pub fn choose(config: &JobConfig, options: &JobOptions) -> Result<Choice, StartError> {
     if let Some(name) = &config.backend.value {
-        let known = BACKENDS.iter().find(|known| *known == name).copied();
-        let backend = known.ok_or_else(|| no_such(name, config))?;
+        let backend = named(name).ok_or_else(|| no_such(name, config))?;
         return Ok(Choice { backend, reason: config.backend.source.to_string(), skipped: Vec::new() });
     }
     let here = options.pes_here.or(config.local_n_pes.value);
@@ -104,8 +103,8 @@ const ALL: [&str; 4] = [LOOPBACK, "roce", "xscale", "hns1825"];
 
 /// How to get a build that has backend `name`.
 pub(super) fn how_to_have(name: &str) -> String {
-    if ALL.contains(&name) {
-        return format!("build with `--features demos/{name}`, or choose one of these");
+    if let Some(known) = ALL.iter().find(|known| name.eq_ignore_ascii_case(known)) {
+        return format!("build with `--features demos/{known}`, or choose one of these");
     }
     format!("there are {}; each is a cargo feature", ALL.join(", "))
 }

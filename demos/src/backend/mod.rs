@@ -33,6 +33,12 @@ pub const BACKENDS: &[&str] = &[
     transport_roce::Roce::BACKEND,
 ];
 
+/// The backend of this build with this name, in small letters or capitals.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static str> {
+    BACKENDS.iter().copied().find(|known| name.eq_ignore_ascii_case(known))
+}
+
 /// Variables that backends of this build read, besides those of the job.
 pub(crate) fn variables() -> Vec<&'static str> {
     #[cfg_attr(not(feature = "verbs"), allow(unused_mut))]

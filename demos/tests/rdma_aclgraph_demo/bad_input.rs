@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::harness::{demo, free_port, run_all, text, wait};
+use crate::harness::{assert_success, demo, free_port, run_all, text, wait};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -201,4 +201,51 @@ fn the_script_refuses_options_without_a_value() {
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         fails(&mut command, &["run.sh: "]);
     }
+}
+
+#[test]
+fn names_are_taken_in_capitals_too() {
+    let n = demos::BACKENDS[0].to_uppercase();
+    let port = free_port().to_string();
+    let six = ["1", "0", &format!("tcp://127.0.0.1:{port}"), "1", "0", "0"];
+    let mut by_option = demo(&six);
+    by_option.args(["--backend", &n, "--algorithm", "Ring", "--heap", "1MiB"]);
+    assert_success(&[by_option.output().unwrap()]);
+    let mut by_environment = demo(&six);
+    by_environment.args(["--heap", "1MiB"]).env("SHMEM_BACKEND", &n).env("SHMEM_ALLGATHER", "RING");
+    assert_success(&[by_environment.output().unwrap()]);
+}
+
+/// Help that nobody gets is a failure, told in one line.
+#[test]
+fn a_help_that_cannot_be_written_is_told() {
+    for (program, name) in [
+        (env!("CARGO_BIN_EXE_rdma_aclgraph_demo"), "rdma_aclgraph_demo"),
+        (env!("CARGO_BIN_EXE_shmrun"), "shmrun"),
+        (env!("CARGO_BIN_EXE_shmem-doctor"), "shmem-doctor"),
+        (env!("CARGO_BIN_EXE_conformance"), "conformance"),
+    ] {
+        for option in ["--help", "--version"] {
+            let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+            let output = Command::new(program).arg(option).stdout(full).output().unwrap();
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{name} {option}: {err}");
+            assert!(err.starts_with(&format!("{name}: standard output: ")), "{name} {option}: {err}");
+            assert_eq!(err.lines().count(), 1, "{name} {option}: {err}");
+        }
+    }
+}
+
+#[test]
+fn a_suite_without_rounds_is_refused() {
+    let conformance = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_conformance")).args(arguments).output().unwrap()
+    };
+    for (rounds, reason) in [("0", "1..=1000000"), ("1000001", "1..=1000000"), ("-1", "invalid digit")] {
+        let output = conformance(&[&format!("--rounds={rounds}")]);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{err}");
+        assert!(err.contains("--rounds") && err.contains(reason), "{err}");
+    }
+    assert!(conformance(&["--rounds", "1", "--list"]).status.success());
 }

@@ -128,8 +128,10 @@ impl fmt::Display for AllGatherAlgorithm {
 impl FromStr for AllGatherAlgorithm {
     type Err = String;
 
+    /// By its name, in small letters or capitals.
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        Self::ALL.iter().find(|(_, name)| *name == text).map(|(algorithm, _)| *algorithm).ok_or_else(|| {
+        let known = Self::ALL.iter().find(|(_, name)| text.eq_ignore_ascii_case(name));
+        known.map(|(algorithm, _)| *algorithm).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
             format!("no AllGather algorithm is called {text:?}; there are {}", names.join(", "))
         })
@@ -155,6 +157,17 @@ mod tests {
         }
         assert_eq!(AllGatherAlgorithm::from_number(AllGatherAlgorithm::ALL.len() as u64), None);
         assert_eq!(AllGatherAlgorithm::from_number(u64::MAX), None);
+    }
+
+    #[test]
+    fn each_is_found_by_its_name_in_any_case() {
+        for (algorithm, name) in AllGatherAlgorithm::ALL {
+            for name in [name.to_owned(), name.to_uppercase()] {
+                assert_eq!(name.parse(), Ok(algorithm), "{name}");
+            }
+        }
+        let error = "rings".parse::<AllGatherAlgorithm>().unwrap_err();
+        assert!(error.contains("\"rings\"; there are auto, textbook, "), "{error}");
     }
 
     #[test]

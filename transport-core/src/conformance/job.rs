@@ -37,7 +37,7 @@ impl<'a, X: Transport> Job<'a, X> {
 
     /// `full` rounds, as scaled by the options.
     pub(super) fn rounds(&self, full: usize) -> usize {
-        (full * self.rounds_percent / 100).max(1)
+        (full.saturating_mul(self.rounds_percent) / 100).max(1)
     }
 
     /// Random numbers that are the same on every PE.

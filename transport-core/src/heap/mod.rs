@@ -1,18 +1,19 @@
-//! The symmetric heap: one region a PE, the same offsets everywhere.
+//! The symmetric heap: one region a PE, the same offsets everywhere. Here is how it is laid out, and how a range of it is checked.
 
 mod agreement;
 mod allocator;
+mod book;
 mod live;
+mod local_access;
 mod observer;
 mod slice;
 mod staging;
 
-use std::collections::BTreeMap;
-use std::panic::Location;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytemuck::Pod;
 
+pub use book::HeapStats;
 pub use observer::HeapObserver;
 pub use slice::SymSlice;
 
@@ -22,8 +23,9 @@ pub(crate) use staging::{Epoch, PeerWord, Staging};
 use crate::config;
 use crate::error::{Error, Result};
 use crate::memory::Region;
-use allocator::{Allocator, MAX_ALIGN};
-use live::{LiveTable, LiveWriter};
+use allocator::Allocator;
+use book::Book;
+use live::LiveTable;
 
 /// Bytes of the heap's own, before the user's, for each PE of the job: a record of the collective heap calls.
 const RECORD: u64 = 64;
@@ -63,23 +65,6 @@ impl HeapRange {
     }
 }
 
-/// How full a heap is, in bytes unless said otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeapStats {
-    /// What users can allocate in all.
-    pub size: u64,
-    /// Allocated now, rounding included.
-    pub used: u64,
-    /// Not allocated.
-    pub free: u64,
-    /// The largest free piece.
-    pub largest_free: u64,
-    /// The most that was ever allocated at once.
-    pub peak: u64,
-    /// Allocations now (a number).
-    pub allocations: usize,
-}
-
 /// This PE's part of the symmetric heap, and the book of what is allocated in it.
 ///
 /// Local reads and writes go through here by copy: peers may write the bytes at any time, so there is never a
@@ -93,14 +78,6 @@ pub struct SymHeap {
     live: LiveTable,
     book: Mutex<Book>,
     observer: Option<Arc<dyn HeapObserver>>,
-}
-
-#[derive(Debug)]
-struct Book {
-    allocator: Allocator,
-    writer: LiveWriter,
-    /// The bytes that were asked for, by offset: what `free` must be given again.
-    asked: BTreeMap<u64, u64>,
 }
 
 impl SymHeap {
@@ -145,7 +122,7 @@ impl SymHeap {
             system,
             staging,
             live,
-            book: Mutex::new(Book { allocator, writer, asked: BTreeMap::new() }),
+            book: Mutex::new(Book::new(allocator, writer)),
             observer: None,
         }
     }
@@ -163,71 +140,6 @@ impl SymHeap {
         &self.staging
     }
 
-    /// Copies between two places of this PE's part, which are in it and do not overlap.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn copy_within(&self, dst: u64, src: u64, len: u64) {
-        self.region.copy_from(dst, &self.region, src, len);
-        if let Some(observer) = &self.observer {
-            observer.read(src, len, Location::caller());
-            observer.written(dst, len, Location::caller());
-        }
-    }
-
-    /// Sets a word of the staging.
-    #[track_caller]
-    pub(crate) fn write_word(&self, offset: u64, value: u64) {
-        self.write_bytes(offset, &value.to_ne_bytes());
-    }
-
-    /// Writes bytes of this PE's part, which are in it.
-    #[track_caller]
-    pub(crate) fn write_bytes(&self, offset: u64, bytes: &[u8]) {
-        if bytes.is_empty() {
-            return;
-        }
-        self.region.write(offset, bytes);
-        if let Some(observer) = &self.observer {
-            observer.written(offset, bytes.len() as u64, Location::caller());
-        }
-    }
-
-    /// Copies bytes of this PE's part, which are in it.
-    #[track_caller]
-    pub(crate) fn read_bytes(&self, offset: u64, bytes: &mut [u8]) {
-        if bytes.is_empty() {
-            return;
-        }
-        self.region.read(offset, bytes);
-        if let Some(observer) = &self.observer {
-            observer.read(offset, bytes.len() as u64, Location::caller());
-        }
-    }
-
-    /// Reads a word of the staging with acquire order, as one that waits for it.
-    #[track_caller]
-    pub(crate) fn load_word(&self, offset: u64) -> u64 {
-        let word = self.region.load(offset);
-        if let Some(observer) = &self.observer {
-            observer.loaded(offset, Location::caller());
-        }
-        word
-    }
-
-    /// Reads a word of the staging, which a peer has put as data.
-    #[track_caller]
-    pub(crate) fn read_word(&self, offset: u64) -> u64 {
-        let mut bytes = [0; 8];
-        self.read_bytes(offset, &mut bytes);
-        u64::from_ne_bytes(bytes)
-    }
-
-    /// For the graph's nodes, which reach the bytes by themselves.
-    #[inline]
-    pub(crate) fn observer(&self) -> Option<&dyn HeapObserver> {
-        self.observer.as_deref()
-    }
-
     /// The bytes themselves, for backends. Everything that touches them goes through [`Region`]'s copies and atomics.
     #[must_use]
     pub fn region(&self) -> &Region {
@@ -242,21 +154,6 @@ impl SymHeap {
     pub fn backend_area(&self, n_pes: usize, backend: u64) -> Result<SymSlice<u8>> {
         let start = n_pes * RECORD as usize;
         self.system.slice(start..start + backend as usize)
-    }
-
-    /// Sizes and counts as of now.
-    #[must_use]
-    pub fn stats(&self) -> HeapStats {
-        let book = self.book();
-        let a = &book.allocator;
-        HeapStats {
-            size: a.size(),
-            used: a.used_bytes(),
-            free: a.free_bytes(),
-            largest_free: a.largest(),
-            peak: a.peak(),
-            allocations: a.allocations(),
-        }
     }
 
     /// Checks that `slice` is of a live allocation of this heap. No lock, two loads.
@@ -314,153 +211,5 @@ impl SymHeap {
             return Err(Error::Misaligned { op, my_pe: self.my_pe, offset: range.offset, align: 8 });
         }
         Ok(range)
-    }
-
-    /// Copies `data` into this PE's own copy of `dst`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::LengthMismatch`], [`Error::NotLive`].
-    #[track_caller]
-    pub fn write<T: Pod>(&self, dst: SymSlice<T>, data: &[T]) -> Result<()> {
-        let range = self.check("heap write", "destination", dst)?;
-        let bytes: &[u8] = bytemuck::cast_slice(data);
-        self.same_len("heap write", range.len, bytes.len() as u64)?;
-        self.region.write(range.offset, bytes);
-        if let Some(observer) = &self.observer {
-            observer.written(range.offset, range.len, Location::caller());
-        }
-        Ok(())
-    }
-
-    /// Copies this PE's own copy of `src` into `data`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::LengthMismatch`], [`Error::NotLive`].
-    #[track_caller]
-    pub fn read<T: Pod>(&self, src: SymSlice<T>, data: &mut [T]) -> Result<()> {
-        let range = self.check("heap read", "source", src)?;
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(data);
-        self.same_len("heap read", bytes.len() as u64, range.len)?;
-        self.region.read(range.offset, bytes);
-        if let Some(observer) = &self.observer {
-            observer.read(range.offset, range.len, Location::caller());
-        }
-        Ok(())
-    }
-
-    /// This PE's own copy of `src`, as a vector.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotLive`].
-    #[track_caller]
-    pub fn read_vec<T: Pod>(&self, src: SymSlice<T>) -> Result<Vec<T>> {
-        self.check("heap read", "source", src)?;
-        let mut data = vec![T::zeroed(); src.len()];
-        self.read(src, &mut data)?;
-        Ok(data)
-    }
-
-    /// Sets every element of this PE's own copy of `dst` to `value`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotLive`].
-    #[track_caller]
-    pub fn fill<T: Pod>(&self, dst: SymSlice<T>, value: T) -> Result<()> {
-        self.check("heap fill", "destination", dst)?;
-        let each = size_of::<T>().max(1);
-        let block = vec![value; (4096 / each).clamp(1, dst.len().max(1))];
-        let mut at = 0;
-        while at < dst.len() {
-            let step = block.len().min(dst.len() - at);
-            self.write(dst.slice(at..at + step)?, &block[..step])?;
-            at += step;
-        }
-        Ok(())
-    }
-
-    /// Reads a word of this PE's own copy with acquire order: what its writer had made visible before is seen after.
-    ///
-    /// # Errors
-    ///
-    /// As [`SymHeap::check_word`].
-    #[track_caller]
-    pub fn load(&self, word: SymSlice<u64>) -> Result<u64> {
-        let range = self.check_word("heap load", "word", word)?;
-        if let Some(observer) = &self.observer {
-            observer.loaded(range.offset, Location::caller());
-        }
-        Ok(self.region.load(range.offset))
-    }
-
-    /// Pointer to this PE's own copy of `slice`, for kernels and foreign code.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotLive`].
-    ///
-    /// # Safety
-    ///
-    /// Peers may write the bytes at any time: until the protocol in use says that nobody does, access them with
-    /// atomics only and make no reference from the pointer. It is valid until the allocation is freed or the
-    /// transport is dropped.
-    pub unsafe fn as_ptr<T: Pod>(&self, slice: SymSlice<T>) -> Result<*mut T> {
-        let range = self.check("heap pointer", "slice", slice)?;
-        Ok(self.region.at(range.offset, range.len).cast())
-    }
-
-    fn same_len(&self, op: &'static str, dst: u64, src: u64) -> Result<()> {
-        if dst == src { Ok(()) } else { Err(Error::LengthMismatch { op, my_pe: self.my_pe, dst, src }) }
-    }
-
-    fn book(&self) -> MutexGuard<'_, Book> {
-        // The book is changed in steps that cannot panic half way.
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Finds room on this PE. All PEs do so at the same point, and get the same answer.
-    fn alloc_local(&self, bytes: u64, align: u64) -> Result<SymSlice<u8>> {
-        let my_pe = self.my_pe;
-        if !align.is_power_of_two() || align > MAX_ALIGN {
-            return Err(Error::BadAlignment { my_pe, align, max: MAX_ALIGN });
-        }
-        let mut book = self.book();
-        let a = &mut book.allocator;
-        let rounded = Allocator::rounded(bytes);
-        let Some(offset) = rounded.and_then(|rounded| a.alloc(rounded, align)) else {
-            let (free, largest, size) = (a.free_bytes(), a.largest(), a.size());
-            let asked = rounded.unwrap_or(bytes);
-            return Err(Error::HeapFull { my_pe, asked, align, free, largest, size });
-        };
-        let Some(key) = self.live.insert(&mut book.writer) else {
-            book.allocator.free(offset);
-            return Err(Error::TooManyAllocations { my_pe, limit: LiveTable::LIMIT - 1 });
-        };
-        book.asked.insert(offset, bytes);
-        Ok(SymSlice::new(offset, bytes, key))
-    }
-
-    /// Ends the allocation that `slice` is.
-    fn free_local(&self, slice: SymSlice<u8>) -> bool {
-        let mut book = self.book();
-        if !self.live.remove(&mut book.writer, slice.key()) {
-            return false;
-        }
-        book.asked.remove(&slice.offset());
-        book.allocator.free(slice.offset())
-    }
-
-    /// Whether `slice` is all of a live allocation, so that it can be freed.
-    fn is_allocation(&self, slice: SymSlice<u8>) -> bool {
-        self.live.contains(slice.key()) && self.book().asked.get(&slice.offset()) == Some(&slice.byte_len())
-    }
-
-    /// A number that differs when two PEs have allocated differently.
-    fn digest(&self) -> u64 {
-        let book = self.book();
-        book.allocator.digest() ^ book.writer.digest().rotate_left(32)
     }
 }

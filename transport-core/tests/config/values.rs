@@ -106,7 +106,7 @@ fn wrong_values_name_themselves_their_source_and_the_remedy() {
         ("SHMEM_HEAP_SIZE", "1.5G", &["\"1.5G\"", "fraction"]),
         ("SHMEM_HEAP_SIZE", "-1", &["negative"]),
         ("SHMEM_ALLGATHER", "fast", &["AllGather (", "\"fast\"", "auto, textbook, eager"]),
-        ("SHMEM_ALLGATHER", "Ring", &["\"Ring\"", ", ring, "]),
+        ("SHMEM_ALLGATHER", "Rings", &["\"Rings\"", ", ring, "]),
         ("SHMEM_TIMEOUT", "0", &["\"0\"", "for ever"]),
         ("SHMEM_TIMEOUT", "2m", &["\"2m\"", "without a unit"]),
         ("SHMEM_LOG_LEVEL", "loud", &["\"loud\"", "off, fatal, error"]),

@@ -57,6 +57,18 @@ pub enum OpKind {
         /// Its data.
         after: Option<OpId>,
     },
+    /// Reads the word of 8 bytes at `local` of its own PE some time before it is complete, and adds what `bytes` masks of it to the
+    /// word at `word` of `to`, in one step: a part of a put of bytes that tell by themselves that they have come.
+    PutMarked {
+        /// The target.
+        to: usize,
+        /// The word that it reads.
+        local: u64,
+        /// The word that it changes.
+        word: u64,
+        /// A mask of whole bytes.
+        bytes: u64,
+    },
     /// Changes the word of 8 bytes at `word` of `to` in one step, and answers.
     Atomic {
         /// The target.

@@ -44,7 +44,7 @@ impl World {
             Kind::Signal { .. } | Kind::Atomic { .. } | Kind::Bytes { .. } => {
                 writes = Some(message.destination(piece));
             }
-            Kind::Put { .. } | Kind::Get { .. } => {
+            Kind::Put { .. } | Kind::Marked { .. } | Kind::Get { .. } => {
                 let unread = message.pieces.get(usize::from(piece)).is_some_and(|piece| !piece.read);
                 reads = unread.then(|| message.source(piece));
                 writes = (!message.only_reads(piece)).then(|| message.destination(piece));

@@ -38,13 +38,39 @@ pub(crate) struct Message {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    Put { local: u64, remote: u64 },
-    Bytes { data: Bytes, remote: u64 },
-    Get { local: u64, remote: u64 },
-    Signal { word: u64, op: SignalOp },
-    Atomic { word: u64, op: AtomicOp },
-    Flag { round: u32, epoch: u32 },
-    Lost { reason: Arc<str> },
+    Put {
+        local: u64,
+        remote: u64,
+    },
+    Bytes {
+        data: Bytes,
+        remote: u64,
+    },
+    Get {
+        local: u64,
+        remote: u64,
+    },
+    Signal {
+        word: u64,
+        op: SignalOp,
+    },
+    /// Adds these bytes of a word to another.
+    Marked {
+        local: u64,
+        word: u64,
+        bytes: u64,
+    },
+    Atomic {
+        word: u64,
+        op: AtomicOp,
+    },
+    Flag {
+        round: u32,
+        epoch: u32,
+    },
+    Lost {
+        reason: Arc<str>,
+    },
 }
 
 /// Bytes `start..end` of a transfer.
@@ -100,6 +126,7 @@ impl Message {
         let at = self.pieces.get(usize::from(piece)).map_or(0..0, |piece| piece.start..piece.end);
         match self.kind {
             Kind::Put { local, .. } => (self.from as usize, local + at.start..local + at.end),
+            Kind::Marked { local, .. } => (self.from as usize, local..local + 8),
             Kind::Get { remote, .. } => (self.to as usize, remote + at.start..remote + at.end),
             _ => (self.from as usize, 0..0),
         }
@@ -113,7 +140,9 @@ impl Message {
                 (self.to as usize, remote + at.start..remote + at.end)
             }
             Kind::Get { local, .. } => (self.from as usize, local + at.start..local + at.end),
-            Kind::Signal { word, .. } | Kind::Atomic { word, .. } => (self.to as usize, word..word + 8),
+            Kind::Signal { word, .. } | Kind::Marked { word, .. } | Kind::Atomic { word, .. } => {
+                (self.to as usize, word..word + 8)
+            }
             Kind::Flag { .. } | Kind::Lost { .. } => (self.to as usize, 0..0),
         }
     }
@@ -121,7 +150,8 @@ impl Message {
     /// Whether the next step of a piece only reads its source.
     pub(crate) fn only_reads(&self, piece: u8) -> bool {
         let unread = self.pieces.get(usize::from(piece)).is_some_and(|piece| !piece.read);
-        self.reads == ReadsSource::Apart && unread && matches!(self.kind, Kind::Put { .. } | Kind::Get { .. })
+        let has_source = matches!(self.kind, Kind::Put { .. } | Kind::Marked { .. } | Kind::Get { .. });
+        self.reads == ReadsSource::Apart && unread && has_source
     }
 
     /// On which way it keeps an order with others; none for what may come at any time.

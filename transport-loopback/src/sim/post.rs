@@ -88,22 +88,36 @@ impl World {
     }
 
     /// Words that are 0 at `put.pe()`, byte by byte in any order: the words of a put are signals to whoever waits for them, and each
-    /// is torn into two that add what is theirs.
+    /// is torn into two that add what is theirs. Each reads the source when it does, as other puts.
     pub(super) fn post_put_marked(&mut self, pe: usize, put: Transfer, place: Place) {
         if self.timed.is_some() {
             self.post_put(pe, put, place);
             return;
         }
-        for (from, to) in put.words() {
-            let word = self.pes[pe].memory.load(from);
+        for (local, to) in put.words() {
             let first =
                 if self.network.torn { self.plan.some_bytes(pe as u32, self.pes[pe].sent) } else { !0 };
-            for part in [word & first, word & !first] {
-                if part != 0 {
-                    self.post_put_signal(pe, None, to, SignalOp::Add(part), place);
+            for bytes in [first, !first] {
+                if bytes != 0 {
+                    self.post_marked_word(pe, local, to, bytes, place);
                 }
             }
         }
+    }
+
+    fn post_marked_word(&mut self, pe: usize, local: u64, to: Word, bytes: u64, place: Place) {
+        if self.closed {
+            return;
+        }
+        let (to, word) = (to.pe(), to.offset());
+        let number = self.post(pe, || OpKind::PutMarked { to, local, word, bytes }, place, to == pe);
+        if to == pe {
+            let memory = &self.pes[pe].memory;
+            change(memory.word(word), AtomicOp::Add(memory.load(local) & bytes));
+            self.tell_fetched(Some(OpId { pe, number }), local..local + 8);
+            return self.at_once(pe, number, None, word..word + 8);
+        }
+        self.launch(pe, to, Some(number), Kind::Marked { local, word, bytes }, 8);
     }
 
     pub(super) fn post_put_bytes(&mut self, pe: usize, dst: Remote, data: Bytes, place: Place) {

@@ -130,7 +130,8 @@ fn endpoint(setup: &Setup, job: &Arc<Job>, pe: usize, region: Region) -> Arc<End
         .observed_by(Arc::new(Accesses { job: Arc::clone(job), pe }));
     let endpoint = Endpoint::new(pe, setup.n_pes, heap, setup.timeout);
     let shares_memory = setup.cost.as_ref().is_some_and(|cost| cost.complete_at_post);
-    Arc::new(endpoint.over(if shares_memory { Medium::Memory } else { Medium::Nic }))
+    let medium = if shares_memory { Medium::Memory } else { Medium::Nic };
+    Arc::new(endpoint.over(medium).all_gather_by(setup.all_gather))
 }
 
 struct Run<'a, Fut> {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use transport_core::Endpoint;
+use transport_core::collectives::AllGatherAlgorithm;
 use transport_core::heap::SymHeap;
 
 use super::cost::CostModel;
@@ -37,6 +38,7 @@ pub(crate) struct Setup {
     pub(crate) n_pes: usize,
     pub(crate) heap_size: u64,
     pub(crate) first_epoch: u32,
+    pub(crate) all_gather: AllGatherAlgorithm,
     pub(crate) network: Network,
     pub(crate) seed: u64,
     pub(crate) time_outs: bool,
@@ -57,6 +59,7 @@ impl Sim {
             n_pes: n_pes.max(1),
             heap_size: SymHeap::MIN_SIZE,
             first_epoch: 0,
+            all_gather: AllGatherAlgorithm::Auto,
             network: Network::default(),
             seed: 1,
             time_outs: false,
@@ -79,6 +82,12 @@ impl Sim {
     /// The number that the barriers start after: to test what happens when it wraps.
     pub fn first_epoch(mut self, epoch: u32) -> Self {
         self.setup.first_epoch = epoch;
+        self
+    }
+
+    /// How AllGathers are done whose algorithm the program leaves open; by default by size and PE count.
+    pub fn all_gather(mut self, algorithm: AllGatherAlgorithm) -> Self {
+        self.setup.all_gather = algorithm;
         self
     }
 

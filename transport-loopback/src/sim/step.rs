@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use transport_core::AtomicOp;
+
 use super::event::{Event, OpId};
 use super::message::{Kind, Message};
 use super::post::{as_atomic, change};
@@ -94,9 +96,14 @@ impl World {
                 change(self.pes[pe].memory.word(*word), as_atomic(*op));
                 self.landed(id, pe, range, true);
             }
+            &Kind::Marked { word, bytes, .. } => {
+                let part = self.marked_word(message) & bytes;
+                change(self.pes[pe].memory.word(word), AtomicOp::Add(part));
+                self.landed(id, pe, range, true);
+            }
             &Kind::Atomic { word, op } => {
                 let before = change(self.pes[pe].memory.word(word), op);
-                self.landed(id, pe, range, op != transport_core::AtomicOp::Fetch);
+                self.landed(id, pe, range, op != AtomicOp::Fetch);
                 if let Some(id) = id {
                     let awaits = |wait: &super::waits::Wait| {
                         wait.what == super::waits::Waiting::Atomic { number: id.number }
@@ -131,6 +138,17 @@ impl World {
         let len = source.end - source.start;
         self.pes[pe].memory.copy_from(range.start, &self.pes[from].memory, source.start, len);
         self.tell_fetched(message.id(), source);
+    }
+
+    /// The word that a part of a put of marked bytes reads: now, unless it has.
+    fn marked_word(&mut self, message: &mut Message) -> u64 {
+        if !message.pieces[0].read {
+            self.fetch(message, 0);
+        }
+        let mut word = [0; 8];
+        let (read, data) = (message.pieces[0].data.iter(), word.iter_mut());
+        data.zip(read).for_each(|(byte, &read)| *byte = read);
+        u64::from_ne_bytes(word)
     }
 
     /// Bytes of `pe` have been written, or a word of it was read or changed.

@@ -50,7 +50,9 @@ impl Timeline {
     pub(crate) fn event(&mut self, event: &Event) {
         if let Event::Posted { id, kind, .. } = event {
             let op = match kind {
-                OpKind::Put { to, .. } | OpKind::PutBytes { to, .. } => ("put", id.pe, *to),
+                OpKind::Put { to, .. } | OpKind::PutBytes { to, .. } | OpKind::PutMarked { to, .. } => {
+                    ("put", id.pe, *to)
+                }
                 OpKind::Get { from, .. } => ("get", *from, id.pe),
                 OpKind::Signal { to, .. } => ("signal", id.pe, *to),
                 OpKind::Atomic { to, .. } => ("atomic", id.pe, *to),
@@ -112,6 +114,11 @@ fn posted(kind: &OpKind, number: u64) -> String {
         }
         OpKind::PutBytes { to, remote } => {
             format!("put #{number} ({} B of its own to PE {to} +{})", bytes(remote), remote.start)
+        }
+        OpKind::PutMarked { to, local, word, bytes } => {
+            format!(
+                "put #{number} (bytes {bytes:#018x} of the word at +{local} to that of PE {to} at +{word})"
+            )
         }
         OpKind::Get { from, local, remote } => {
             let (len, at, to) = (bytes(local), remote.start, local.start);

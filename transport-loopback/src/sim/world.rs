@@ -168,7 +168,10 @@ impl World {
         self.pes[from].sent += 1;
         let mut message = Message::new(from as u32, to as u32, number, op, kind);
         if len > 0 {
-            let (ends, pieces, reads) = self.plan.of(self.network, from as u32, number, len);
+            // What changes a word does so in one step.
+            let torn = self.network.torn && !matches!(message.kind, Kind::Marked { .. });
+            let network = Network { torn, ..self.network };
+            let (ends, pieces, reads) = self.plan.of(network, from as u32, number, len);
             message.cut(&ends[..usize::from(pieces)]);
             message.reads = match message.kind {
                 Kind::Get { .. } => ReadsSource::Apart,

@@ -16,6 +16,8 @@ mod job;
 mod judge;
 mod lock;
 mod marked;
+#[path = "../support/marking.rs"]
+mod marking;
 mod protocol;
 mod ring;
 mod table;

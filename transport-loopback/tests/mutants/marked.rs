@@ -1,8 +1,9 @@
 //! AllGather by bytes that tell by themselves that they have come: no barrier, and no flag either.
 
-use transport_core::{Cmp, Result, SignalOp, SymSlice, Transport};
+use transport_core::{Cmp, Result, SymSlice, Transport};
 use transport_loopback::sim::SimPe;
 
+use crate::marking::Marking;
 use crate::protocol::{Protocol, same};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -18,17 +19,23 @@ enum Mutation {
     NotTheLast,
     /// An epoch without data sends nothing.
     SilentWhenEmpty,
+    /// All epochs are sent from one place: what is on its way may not have been read yet.
+    OneSource,
+    /// The place that it is sent from is cleared once it is posted.
+    SourceCleared,
 }
 
 pub(crate) fn protocols() -> Vec<Protocol> {
     let one_by_one = |name, n_pes| Protocol::of(name, n_pes, rounds, Mutation::None);
     vec![
         one_by_one("marked AllGather, 2 PEs", 2)
-            .racy("marked: the next epoch takes the same slots", Mutation::Epochs(1))
+            .racy_or_stuck("marked: the next epoch takes the same slots", Mutation::Epochs(1))
             .wrong("marked: slots are not cleared", Mutation::NotCleared)
             .racy_or_stuck("marked: slots are cleared one epoch later", Mutation::ClearedLate)
             .racy("marked: half a word is taken for all of it", Mutation::Torn)
             .racy("marked: the last part is not waited for", Mutation::NotTheLast)
+            .racy("marked: the next epoch is sent from the same place", Mutation::OneSource)
+            .racy_or_stuck("marked: the source is cleared after the post", Mutation::SourceCleared)
             .listed(),
         one_by_one("marked AllGather, 3 PEs", 3)
             .racy_or_stuck("marked: the next epoch takes the same slots, 3 PEs", Mutation::Epochs(1))
@@ -38,7 +45,7 @@ pub(crate) fn protocols() -> Vec<Protocol> {
             .racy_or_stuck("marked by two: slots of three epochs", Mutation::Epochs(3))
             .listed(),
         Protocol::of("marked AllGathers, some without data, 2 PEs", 2, empty, Mutation::None)
-            .racy("marked: an epoch without data sends nothing", Mutation::SilentWhenEmpty)
+            .racy_or_stuck("marked: an epoch without data sends nothing", Mutation::SilentWhenEmpty)
             .listed(),
     ]
 }
@@ -64,15 +71,17 @@ impl Slots {
         self.words.slice(word..=word)
     }
 
-    /// Sends 7 bits a byte to all, in two pieces that nothing orders.
-    fn start<X: Transport>(&self, pe: &X, data: u64, epoch: u64) -> Result<()> {
+    /// Sends 7 bits a byte to all, from this PE's own slot.
+    fn start(&self, pe: &Marking, data: u64, epoch: u64) -> Result<()> {
         let (me, n) = (pe.my_pe(), pe.n_pes());
-        let (word, slot) = (data | MARKS, self.at(epoch, me, n)?);
+        let slot = self.at(epoch, me, n)?;
+        let source = if self.mutation == Mutation::OneSource { self.at(0, me, n)? } else { slot };
+        pe.heap().write(source, &[data | MARKS])?;
         for peer in (me + 1..n).chain(0..me) {
-            for bytes in [0xFFFF_FFFF, 0xFFFF_FFFF_0000_0000] {
-                let none = slot.slice(..0)?;
-                pe.put_signal_nbi(none, none, slot, SignalOp::Add(word & bytes), peer)?;
-            }
+            pe.put_nbi(slot, source, peer)?;
+        }
+        if self.mutation == Mutation::SourceCleared {
+            pe.heap().write(source, &[0])?;
         }
         Ok(())
     }
@@ -120,8 +129,9 @@ fn check<X: Transport>(pe: &X, parts: &[u64], epoch: u64) {
 }
 
 async fn rounds(pe: SimPe, mutation: Mutation) -> Result<()> {
+    let pe = Marking(pe);
     let slots = Slots::new(&pe, 2, mutation).await?;
-    pe.begin().await;
+    pe.0.begin().await;
     for epoch in 1..=3 {
         slots.start(&pe, part(epoch, pe.my_pe()), epoch)?;
         let parts = slots.finish(&pe, epoch).await?;
@@ -135,8 +145,9 @@ async fn rounds(pe: SimPe, mutation: Mutation) -> Result<()> {
 
 /// Two are on their way at a time, as from a graph.
 async fn pairs(pe: SimPe, mutation: Mutation) -> Result<()> {
+    let pe = Marking(pe);
     let slots = Slots::new(&pe, 4, mutation).await?;
-    pe.begin().await;
+    pe.0.begin().await;
     for first in [1, 3, 5] {
         for epoch in [first, first + 1] {
             slots.start(&pe, part(epoch, pe.my_pe()), epoch)?;
@@ -151,8 +162,9 @@ async fn pairs(pe: SimPe, mutation: Mutation) -> Result<()> {
 
 /// Those of even epochs have no data.
 async fn empty(pe: SimPe, mutation: Mutation) -> Result<()> {
+    let pe = Marking(pe);
     let slots = Slots::new(&pe, 2, mutation).await?;
-    pe.begin().await;
+    pe.0.begin().await;
     for epoch in 1..=5 {
         let is_empty = epoch % 2 == 0;
         if is_empty && mutation == Mutation::SilentWhenEmpty {

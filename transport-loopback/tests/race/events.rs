@@ -127,6 +127,13 @@ impl Job<'_> {
             Do::Put { to, src, dst } => {
                 self.post(pe, OpKind::Put { to, local: range(src), remote: range(dst) }, place);
             }
+            Do::PutMarked { to, src, dst } => {
+                for (local, word) in (src.0..src.1).step_by(8).zip((dst.0..).step_by(8)) {
+                    for bytes in [0xFFFF_FFFF, !0xFFFF_FFFF] {
+                        self.post(pe, OpKind::PutMarked { to, local, word, bytes }, place);
+                    }
+                }
+            }
             Do::PutBytes { to, dst } => {
                 self.post(pe, OpKind::PutBytes { to, remote: range(dst) }, place);
             }
@@ -189,7 +196,7 @@ impl Job<'_> {
         let op = &self.ops[op];
         let target = |kind: &OpKind| match kind {
             OpKind::Put { to, .. } | OpKind::PutBytes { to, .. } => Some(*to),
-            OpKind::Signal { to, .. } | OpKind::Atomic { to, .. } => Some(*to),
+            OpKind::Signal { to, .. } | OpKind::Atomic { to, .. } | OpKind::PutMarked { to, .. } => Some(*to),
             _ => None,
         };
         let first = |other: &Op| {
@@ -226,6 +233,11 @@ impl Job<'_> {
                     SignalOp::Set(value) => value,
                     SignalOp::Add(value) => before.wrapping_add(value),
                 };
+                self.change(id, to, word, value)
+            }
+            OpKind::PutMarked { to, local, word, bytes } => {
+                self.events.push(Event::Fetched { id, range: local..local + 8 });
+                let value = self.word(to, word).wrapping_add(self.word(id.pe, local) & bytes);
                 self.change(id, to, word, value)
             }
             OpKind::Atomic { to, word, op } => {

@@ -7,6 +7,7 @@ use transport_core::{Result, SymSlice, Transport};
 use transport_loopback::sim::{Exploration, Network, Sim, SimPe};
 
 use crate::cases::Case;
+use crate::marking::Marking;
 use crate::script::{BUFFER, Bytes, Do, Steps};
 use crate::table::{Counting, Found, judge};
 
@@ -26,6 +27,9 @@ async fn run(pe: SimPe, steps: Steps) -> Result<()> {
     for (step, _) in steps.0 {
         match step {
             Do::Put { to, src, dst } => pe.put_nbi(part(all, dst)?, part(all, src)?, to)?,
+            Do::PutMarked { to, src, dst } => {
+                Marking(pe.clone()).put_nbi(part(all, dst)?, part(all, src)?, to)?;
+            }
             Do::PutBytes { to, dst } => {
                 let data = Owned::from(vec![9; (dst.1 - dst.0) as usize]);
                 pe.put_bytes_nbi(part(all, dst)?, data, to)?;

@@ -11,6 +11,8 @@ mod cases;
 mod events;
 mod jobs;
 mod lists;
+#[path = "../support/marking.rs"]
+mod marking;
 mod oracle;
 mod programs;
 mod script;

@@ -78,7 +78,9 @@ impl Graph {
         let (to, fenced) = match kind {
             OpKind::Get { from, .. } => (*from, false),
             OpKind::Put { to, .. } | OpKind::PutBytes { to, .. } => (*to, true),
-            OpKind::Signal { to, .. } | OpKind::Atomic { to, .. } => (*to, true),
+            OpKind::Signal { to, .. } | OpKind::Atomic { to, .. } | OpKind::PutMarked { to, .. } => {
+                (*to, true)
+            }
             other => panic!("{other:?}"),
         };
         let reads = self.node(vec![post]);
@@ -86,7 +88,9 @@ impl Graph {
         for op in &self.ops {
             let same = match &op.kind {
                 OpKind::Put { to: other, .. } | OpKind::PutBytes { to: other, .. } => *other == to,
-                OpKind::Signal { to: other, .. } | OpKind::Atomic { to: other, .. } => *other == to,
+                OpKind::Signal { to: other, .. }
+                | OpKind::Atomic { to: other, .. }
+                | OpKind::PutMarked { to: other, .. } => *other == to,
                 _ => false,
             };
             let data = matches!(kind, OpKind::Signal { after, .. } if *after == Some(op.id));
@@ -111,6 +115,10 @@ impl Graph {
                 touch(lands, id.pe, local, true, false);
             }
             OpKind::Signal { word, .. } => touch(lands, to, &(*word..word + 8), true, true),
+            OpKind::PutMarked { local, word, .. } => {
+                touch(reads, id.pe, &(*local..local + 8), false, false);
+                touch(lands, to, &(*word..word + 8), true, true);
+            }
             OpKind::Atomic { word, op, .. } => {
                 touch(lands, to, &(*word..word + 8), *op != AtomicOp::Fetch, true);
             }
@@ -139,6 +147,7 @@ impl Graph {
                 }
                 chain.push(lands);
             }
+            OpKind::PutMarked { to, word, .. } => self.chain(to, word).push(lands),
             OpKind::Atomic { to, word, op } => {
                 let chain = self.chain(to, word);
                 let mut found = chain.clone();

@@ -19,6 +19,12 @@ pub(crate) enum Do {
         src: Bytes,
         dst: Bytes,
     },
+    /// A put of marked bytes, of whole words.
+    PutMarked {
+        to: usize,
+        src: Bytes,
+        dst: Bytes,
+    },
     PutBytes {
         to: usize,
         dst: Bytes,
@@ -76,6 +82,11 @@ impl Steps {
     #[track_caller]
     pub(crate) fn put(self, to: usize, src: Bytes, dst: Bytes) -> Self {
         self.and(Do::Put { to, src, dst })
+    }
+
+    #[track_caller]
+    pub(crate) fn put_marked(self, to: usize, src: Bytes, dst: Bytes) -> Self {
+        self.and(Do::PutMarked { to, src, dst })
     }
 
     #[track_caller]

@@ -176,6 +176,7 @@ impl Sent {
 fn places(kind: &Kind) -> (u64, u64) {
     match *kind {
         Kind::Put { local, remote } | Kind::Get { local, remote } => (local, remote),
+        Kind::Marked { local, word, .. } => (local, word),
         Kind::Bytes { remote, .. } => (0, remote),
         Kind::Signal { word, .. } | Kind::Atomic { word, .. } => (0, word),
         Kind::Flag { .. } | Kind::Lost { .. } => (0, 0),
@@ -186,7 +187,9 @@ fn places(kind: &Kind) -> (u64, u64) {
 fn moved(kind: &Kind, step: Step) -> Kind {
     let mut kind = kind.clone();
     match &mut kind {
-        Kind::Put { local, remote } | Kind::Get { local, remote } => {
+        Kind::Put { local, remote }
+        | Kind::Get { local, remote }
+        | Kind::Marked { local, word: remote, .. } => {
             *local = local.wrapping_add(step.local);
             *remote = remote.wrapping_add(step.remote);
         }
@@ -204,6 +207,7 @@ fn is_alike(one: &Kind, other: &Kind) -> bool {
         (Kind::Put { .. }, Kind::Put { .. }) | (Kind::Get { .. }, Kind::Get { .. }) => true,
         (Kind::Bytes { data, .. }, Kind::Bytes { data: then, .. }) => data == then,
         (Kind::Signal { op, .. }, Kind::Signal { op: then, .. }) => op == then,
+        (Kind::Marked { bytes, .. }, Kind::Marked { bytes: then, .. }) => bytes == then,
         (Kind::Atomic { op, .. }, Kind::Atomic { op: then, .. }) => op == then,
         (Kind::Flag { round, epoch }, Kind::Flag { round: other, epoch: then }) => {
             (round, epoch) == (other, then)

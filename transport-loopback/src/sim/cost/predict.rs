@@ -45,12 +45,21 @@ pub struct PhaseCost {
     pub bytes: u64,
 }
 
-/// Why there is no prediction: the job did not end well.
+/// Why there is no prediction.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{kind}; Sim::check of the same body tells the story")]
-pub struct PredictError {
-    /// What went wrong.
-    pub kind: FailureKind,
+#[non_exhaustive]
+pub enum PredictError {
+    /// The job did not end well.
+    #[error("{kind}; Sim::check of the same body tells the story")]
+    Failed {
+        /// What went wrong.
+        kind: FailureKind,
+    },
+    /// The clock, which counts picoseconds in 64 bits, came to its end.
+    #[error(
+        "it takes more virtual time than can be counted, which is 213 days; give smaller costs, fewer bytes or fewer PEs"
+    )]
+    TooLong,
 }
 
 impl Prediction {
@@ -132,6 +141,9 @@ impl Sim {
         let how = How { plan: Plan::Apart, with_begin: true, timeline: false };
         let mut scheduler = VirtualTime::new(most_in_vain, Processors::new(model, setup.n_pes));
         let outcome = run(&setup, &mut Memory::default(), how, &mut scheduler, &body);
+        if outcome.timed.as_deref().is_some_and(Timed::is_at_its_end) {
+            return Err(PredictError::TooLong);
+        }
         let kind = match outcome.end {
             End::Well => {
                 return Ok(outcome.timed.as_deref().map(Prediction::new).unwrap_or_else(Prediction::none));
@@ -139,7 +151,7 @@ impl Sim {
             End::Left => FailureKind::Endless { steps: outcome.all_steps },
             End::Failed(kind) => kind,
         };
-        Err(PredictError { kind })
+        Err(PredictError::Failed { kind })
     }
 }
 

@@ -147,6 +147,11 @@ impl Timed {
         self.pes.iter().map(|pe| pe.clock)
     }
 
+    /// Whether a clock has come to the last time that there is: sums of times end there, so what it says is too little.
+    pub(super) fn is_at_its_end(&self) -> bool {
+        self.clocks().chain([self.now()]).any(|time| time == u64::MAX)
+    }
+
     /// `from` sends a message.
     pub(super) fn send(&mut self, from: usize, to: usize, op: Option<u64>, kind: Kind, len: u64) {
         let mut work = ps(self.model.overhead_ns);

@@ -21,6 +21,10 @@ pub(super) fn accesses(pe: usize, kind: &OpKind) -> [Option<(usize, AccessKind, 
             Some((pe, AccessKind::PutSource, local.clone())),
             Some((*to, AccessKind::PutTarget, remote.clone())),
         ],
+        OpKind::PutMarked { to, local, word, .. } => [
+            Some((pe, AccessKind::PutSource, bytes_of(*local))),
+            Some((*to, AccessKind::Signal, bytes_of(*word))),
+        ],
         OpKind::PutBytes { to, remote } => [Some((*to, AccessKind::PutTarget, remote.clone())), None],
         OpKind::Get { from, local, remote } => [
             Some((*from, AccessKind::GetSource, remote.clone())),
@@ -40,6 +44,7 @@ pub(super) fn change(kind: &OpKind) -> Option<(u64, Change)> {
         OpKind::Put { .. } | OpKind::PutBytes { .. } | OpKind::Get { .. } => None,
         OpKind::Signal { word, op: SignalOp::Set(_), .. } => Some((*word, Change::Store)),
         OpKind::Signal { word, op: SignalOp::Add(_), .. } => Some((*word, Change::Update)),
+        OpKind::PutMarked { word, .. } => Some((*word, Change::Update)),
         OpKind::Atomic { word, op: AtomicOp::Fetch, .. } => Some((*word, Change::Nothing)),
         OpKind::Atomic { word, .. } => Some((*word, Change::Update)),
     }

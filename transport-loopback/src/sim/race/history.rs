@@ -119,7 +119,9 @@ impl History {
         let (to, words) = match kind {
             OpKind::Put { to, .. } | OpKind::PutBytes { to, .. } => (*to, Some(false)),
             OpKind::Get { from, .. } => (*from, None),
-            OpKind::Signal { to, .. } | OpKind::Atomic { to, .. } => (*to, Some(true)),
+            OpKind::Signal { to, .. } | OpKind::Atomic { to, .. } | OpKind::PutMarked { to, .. } => {
+                (*to, Some(true))
+            }
         };
         let lane = words.map(|words| Lane { from: id.pe, to, words });
         let before = lane.and_then(|lane| pe.last.get(&lane)).map(|last| last.end);

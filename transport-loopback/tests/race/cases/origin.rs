@@ -3,8 +3,11 @@
 use transport_core::SignalOp::{Add, Set};
 use transport_loopback::sim::RaceKind::{MissingFence, MissingQuiet};
 
-use super::{A, B, C, Case, V, W, free, racy};
+use super::{A, B, C, Case, V, W, X, free, racy, word};
 use crate::script::pe;
+
+/// What a word that was written holds.
+const SEVENS: u64 = 0x0707_0707_0707_0707;
 
 pub(super) fn cases() -> Vec<Case> {
     let idle = || pe().barrier();
@@ -61,6 +64,22 @@ pub(super) fn cases() -> Vec<Case> {
             [
                 pe().put_signal(1, A, B, W, Set(1)).wait(V, 1).write(A).barrier(),
                 pe().wait(W, 1).read(B).signal(0, V, Add(1)).barrier(),
+            ],
+        ),
+        racy(
+            "source of a put of marked bytes written after it",
+            MissingQuiet,
+            [pe().put_marked(1, word(V), word(W)).write(word(V)).barrier(), idle()],
+        ),
+        free(
+            "source of a put of marked bytes written after quiet",
+            [pe().put_marked(1, word(V), word(W)).quiet().write(word(V)).barrier(), idle()],
+        ),
+        free(
+            "source of a put of marked bytes written after the target's answer",
+            [
+                pe().write(word(V)).put_marked(1, word(V), word(W)).wait(X, 1).write(word(V)).barrier(),
+                pe().wait(W, SEVENS).signal(0, X, Add(1)).barrier(),
             ],
         ),
         racy("put to self read at once", MissingQuiet, [pe().put(0, A, B).read(B).barrier(), idle()]),

@@ -4,7 +4,7 @@ use transport_core::{Cmp, Transport};
 
 use super::model;
 use crate::sim::failure::FailureKind;
-use crate::sim::{Sim, yield_now};
+use crate::sim::{CostModel, Link, PredictError, Sim, yield_now};
 
 #[test]
 fn a_job_that_cannot_go_on_has_no_time() {
@@ -16,7 +16,7 @@ fn a_job_that_cannot_go_on_has_no_time() {
         pe.finalize().await
     });
     let error = error.unwrap_err();
-    assert!(matches!(error.kind, FailureKind::Stuck { .. }), "{error}");
+    assert!(matches!(error, PredictError::Failed { kind: FailureKind::Stuck { .. } }), "{error}");
     assert!(error.to_string().contains("PE 1 waits in signal_wait_until"), "{error}");
 }
 
@@ -29,7 +29,10 @@ fn who_looks_for_ever_is_ended() {
         pe.finalize().await
     });
     let error = error.unwrap_err();
-    assert!(matches!(error.kind, FailureKind::Endless { steps: 1001.. }), "{error}");
+    assert!(
+        matches!(error, PredictError::Failed { kind: FailureKind::Endless { steps: 1001.. } }),
+        "{error}"
+    );
 }
 
 #[test]
@@ -51,7 +54,7 @@ fn who_leaves_without_a_word_is_lost_to_the_others() {
         pe.finalize().await
     });
     let error = error.unwrap_err();
-    assert!(matches!(error.kind, FailureKind::Error { pe: 0, .. }), "{error}");
+    assert!(matches!(error, PredictError::Failed { kind: FailureKind::Error { pe: 0, .. } }), "{error}");
 }
 
 #[test]
@@ -88,4 +91,25 @@ fn without_costs_there_is_no_time_but_elsewhere_too() {
         assert_eq!(pe.now_ns(), None);
         pe.finalize().await
     });
+}
+
+/// No cost is so great that the answer is merely wrong.
+#[test]
+fn what_takes_longer_than_can_be_counted_is_refused() {
+    let slow =
+        |latency_ns, per_byte_ps| CostModel { link: Link { latency_ns, per_byte_ps }, ..CostModel::free() };
+    let run = |model: CostModel| {
+        Sim::new(2).predict(&model, |pe| async move {
+            let all = pe.calloc::<u8>(2000).await?;
+            pe.begin().await;
+            pe.put_nbi(all, all, 1 - pe.my_pe())?;
+            pe.barrier_all().await?;
+            pe.finalize().await
+        })
+    };
+    assert_eq!(run(slow(u64::MAX, 0)), Err(PredictError::TooLong));
+    assert_eq!(run(slow(0, u64::MAX / 1000)), Err(PredictError::TooLong));
+    assert_eq!(run(CostModel { overhead_ns: u64::MAX, ..CostModel::free() }), Err(PredictError::TooLong));
+    // 106 days, twice and a little less.
+    assert!(run(slow(u64::MAX / 5000, 0)).is_ok());
 }
