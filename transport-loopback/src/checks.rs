@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::thread::futex;
-use transport_core::checks::Section;
+use transport_core::checks::{HeapMemory, Section, huge_pages};
 use transport_core::config::ByteSize;
 use transport_core::heap::SymHeap;
 
@@ -37,6 +37,7 @@ pub fn examine(heap_bytes: u64, pes_here: usize) -> Section {
     if let Some(len) = judge_heap(&mut section, heap_bytes, pes) {
         judge_memory(&mut section, len, heap_bytes, pes);
     }
+    huge_pages(&mut section, HeapMemory::Shared);
     match sys::sealed_memory_file("shmem-doctor", PAGE as u64) {
         Ok(page) => {
             judge_futex(&mut section, futex_works(&page));
@@ -217,7 +218,7 @@ mod tests {
         for pes in [0, 1, 4] {
             let section = examine(64 << 10, pes);
             let ids: Vec<_> = section.findings.iter().map(|finding| finding.id).collect();
-            assert_eq!(ids, ["heap", "memory-file", "mapping", "futex", "handover"]);
+            assert_eq!(ids, ["heap", "memory-file", "mapping", "huge-pages", "futex", "handover"]);
             assert_eq!((section.id, section.level()), ("loopback", Level::Ok), "{section:?}");
         }
         assert!(started.elapsed() < Duration::from_secs(5));

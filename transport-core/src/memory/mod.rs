@@ -8,5 +8,6 @@ mod modelled;
 mod region;
 mod shared_copy;
 
+pub(crate) use mapping::huge_page;
 pub use region::Region;
 pub use shared_copy::copy_shared;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use transport_core::checks::{Level, Section};
+use transport_core::checks::{HeapMemory, Level, Section, huge_pages};
 
 use super::cann::{Cann, cann};
 use super::device_files::{DeviceFiles, device_files};
@@ -74,7 +74,9 @@ pub fn examine(
         sections.push(devices(&found, kind));
         sections.extend(sharing(kind, &facts, pes_here));
     }
-    sections.push(locked_memory(heap, &Lockable::now()));
+    let mut locked = locked_memory(heap, &Lockable::now());
+    huge_pages(&mut locked, HeapMemory::Private);
+    sections.push(locked);
     sections.push(of_npus(kind, settings, &facts));
     if let Some(range) = &kind.ports {
         sections.push(ports(&Ports::now(range, address.filter(|ip: &IpAddr| !ip.is_unspecified()))));
