@@ -1,6 +1,8 @@
 //! `Loopback`: the transport over a job's shared memory.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -233,22 +235,28 @@ impl Transport for Loopback {
     }
 
     #[inline]
-    async fn wait_signal(&self, word: Word, cmp: Cmp, value: u64) -> Result<u64> {
+    fn wait_signal(&self, word: Word, cmp: Cmp, value: u64) -> impl Future<Output = Result<u64>> + Send {
         const OP: &str = "signal_wait_until";
         let (my_pe, offset) = (self.my_pe(), word.offset());
         let cell = self.memory().all().word(self.memory().heap_at(my_pe, offset));
-        let late = |after| {
+        let late = move |after| {
             let (found, expected) = (cell.load(Ordering::Acquire), format!("{} {value:#x}", cmp.symbol()));
             Error::SignalTimeout { op: OP, my_pe, offset, value: found, expected, after }
         };
-        let ready = || {
+        let wanted = cmp.with(value);
+        let ready = move || {
             let found = cell.load(Ordering::Acquire);
-            cmp.holds(found, value).then_some(found)
+            wanted.holds(found).then_some(found)
         };
-        self.bell.awaits(Some(offset));
-        let found = self.pe.endpoint.wait_until(&self.waiter, OP, ready, |_| false, late).await;
-        self.bell.awaits(None);
-        found
+        let mut wait = self.pe.endpoint.wait_until(&self.waiter, OP, ready, |_| false, late);
+        poll_fn(move |cx| {
+            self.bell.awaits(Some(offset));
+            let found = Pin::new(&mut wait).poll(cx);
+            if found.is_ready() {
+                self.bell.awaits(None);
+            }
+            found
+        })
     }
 
     async fn wait_leave(&self) -> Result<()> {

@@ -167,3 +167,13 @@ fn no_ring_is_missed_by_pes_that_sleep_at_once() {
         });
     }
 }
+
+/// A future is moved to where it is awaited: one with room for all that it may come to would be copied at each wait.
+#[test]
+fn what_waits_is_small() {
+    let pe = job(1).remove(0);
+    let word = block_on(pe.calloc::<u64>(1)).unwrap();
+    let size = size_of_val(&pe.signal_wait_until(word, Cmp::Eq, 0));
+    assert!(size <= 192, "{size}");
+    block_on(pe.finalize()).unwrap();
+}

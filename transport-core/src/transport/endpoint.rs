@@ -133,17 +133,18 @@ impl Endpoint {
     /// # Errors
     ///
     /// [`Error::PeerLost`], [`Error::Finalized`], and what `late` makes.
+    // No `async fn`: what that is given it holds twice, and each move of it is a copy.
     #[inline]
-    pub async fn wait_until<R>(
+    pub fn wait_until<R>(
         &self,
         waiter: &Waiter,
         op: &'static str,
         mut ready: impl FnMut() -> Option<R> + Send,
         is_done: impl Fn(usize) -> bool + Send,
         late: impl Fn(Duration) -> Error + Send,
-    ) -> Result<R> {
+    ) -> impl Future<Output = Result<R>> + Send {
         let mut waits_since = None;
-        poll_fn(|cx| {
+        poll_fn(move |cx| {
             let look = waiter.look(cx, &mut ready);
             if let Look::Answer(answer) = look {
                 return Poll::Ready(Ok(answer));
@@ -159,7 +160,6 @@ impl Endpoint {
             let after = self.timeout();
             if since.elapsed() >= after { Poll::Ready(Err(late(after))) } else { Poll::Pending }
         })
-        .await
     }
 
     /// Marks a collective heap call as under way until the answer is dropped.

@@ -16,4 +16,4 @@ pub use dynamic::{AnyTransport, DynTransport};
 pub use endpoint::{Endpoint, Medium};
 pub use failures::Failures;
 pub(crate) use failures::Steps;
-pub use operations::{AtomicOp, Cmp, Remote, SignalOp, Transfer, Word};
+pub use operations::{AtomicOp, Cmp, Condition, Remote, SignalOp, Transfer, Word};

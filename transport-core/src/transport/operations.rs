@@ -155,14 +155,22 @@ impl Cmp {
     #[must_use]
     #[inline]
     pub fn holds(self, value: u64, to: u64) -> bool {
-        match self {
-            Self::Eq => value == to,
-            Self::Ne => value != to,
-            Self::Gt => value > to,
-            Self::Ge => value >= to,
-            Self::Lt => value < to,
-            Self::Le => value <= to,
-        }
+        self.with(to).holds(value)
+    }
+
+    /// It and what it compares to, for many looks.
+    #[must_use]
+    #[inline]
+    pub fn with(self, to: u64) -> Condition {
+        let (from, up_to, inside) = match self {
+            Self::Eq => (to, to, true),
+            Self::Ne => (to, to, false),
+            Self::Ge => (to, u64::MAX, true),
+            Self::Lt => (to, u64::MAX, false),
+            Self::Le => (0, to, true),
+            Self::Gt => (0, to, false),
+        };
+        Condition { from, span: up_to - from, inside }
     }
 
     /// As it is written, e.g. `>=`.
@@ -175,6 +183,41 @@ impl Cmp {
             Self::Ge => ">=",
             Self::Lt => "<",
             Self::Le => "<=",
+        }
+    }
+}
+
+/// What a word is waited for to be: inside of a range, or outside. So a look is the same few instructions for each [`Cmp`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Condition {
+    from: u64,
+    span: u64,
+    inside: bool,
+}
+
+impl Condition {
+    /// Whether `value` is so.
+    #[must_use]
+    #[inline]
+    pub fn holds(self, value: u64) -> bool {
+        (value.wrapping_sub(self.from) <= self.span) == self.inside
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_what_the_comparison_says() {
+        let values = [0, 1, 2, 3, u64::from(u32::MAX), 1 << 63, (1 << 63) + 1, u64::MAX - 1, u64::MAX];
+        for value in values {
+            for to in values {
+                let found =
+                    [Cmp::Eq, Cmp::Ne, Cmp::Gt, Cmp::Ge, Cmp::Lt, Cmp::Le].map(|cmp| cmp.holds(value, to));
+                let wanted = [value == to, value != to, value > to, value >= to, value < to, value <= to];
+                assert_eq!(found, wanted, "{value} and {to}");
+            }
         }
     }
 }
