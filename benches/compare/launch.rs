@@ -11,7 +11,7 @@ use crate::arguments::Bind;
 use crate::find::Ours;
 use crate::peers::{System, Variant};
 use crate::work::{Kind, Work};
-use crate::{handoff, pin, turns};
+use crate::{handoff, turns};
 
 /// How works are measured, whoever does them.
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ fn of_shmrun(ours: &Ours, program: &Path, n_pes: usize, settings: &Settings) -> 
     let mut command = Command::new(&ours.shmrun);
     command.args(["-n", &n_pes.to_string(), "--no-prefix"]);
     if are_bound(settings, n_pes) {
-        command.arg(&ours.itself).arg(pin::ROLE);
+        command.args(["--bind", "core"]);
     }
     command.arg(program);
     command

@@ -12,7 +12,6 @@ mod machine;
 mod measured;
 mod peers;
 mod picture;
-mod pin;
 mod report;
 mod results;
 mod session;
@@ -33,6 +32,7 @@ use machine::Machine;
 use peers::System;
 use session::Session;
 use table::Around;
+use transport_core::host::ProcessorSet;
 
 /// Why there is no table, or one that is not to be trusted.
 #[derive(Debug, thiserror::Error)]
@@ -112,7 +112,6 @@ impl CompareError {
 fn main() -> ExitCode {
     let mut roles = std::env::args_os().skip(1);
     let error = match roles.next() {
-        Some(role) if role == pin::ROLE => pin::become_bound(roles),
         Some(role) if role == handoff::ROLE => match handoff::run(roles) {
             Ok(()) => return ExitCode::SUCCESS,
             Err(reason) => reason,
@@ -163,7 +162,7 @@ fn run(arguments: &Arguments) -> Result<(), CompareError> {
         seconds: arguments.seconds(),
         deadline: arguments.deadline,
         bind: arguments.bind,
-        cores: pin::cores(),
+        cores: ProcessorSet::for_all(&[ProcessorSet::of_this_process()]),
         is_root: rustix::process::geteuid().is_root(),
     };
     let machine = Machine::look(settings.cores);

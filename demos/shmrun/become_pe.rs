@@ -11,6 +11,7 @@ use std::process::{Command, ExitCode, Stdio};
 use rustix::io::{Errno, dup};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
+use crate::bind;
 use crate::identity::RENDEZVOUS_FD;
 use crate::open_files::{FormerLimit, set_soft_limit};
 use crate::say;
@@ -30,6 +31,8 @@ pub(crate) struct Orders {
     pub(crate) launcher: Pid,
     /// The limit on open files to go back to.
     pub(crate) open_files: FormerLimit,
+    /// Whether it runs on one processor, by its number.
+    pub(crate) bind_to_core: bool,
     /// Whether standard input is the listening socket of the rendezvous.
     pub(crate) has_rendezvous: bool,
     /// The program's file.
@@ -47,6 +50,7 @@ impl Orders {
             .arg(self.pe.to_string())
             .arg(self.launcher.as_raw_nonzero().to_string())
             .arg(open_files);
+        command.arg(self.bind_to_core.to_string());
         command.arg(self.has_rendezvous.to_string()).arg(&self.program).args(&self.command);
     }
 
@@ -59,9 +63,11 @@ impl Orders {
             none if none == NONE => None,
             limit => Some(limit.parse().ok()?),
         };
+        let bind_to_core = next()?.parse().ok()?;
         let has_rendezvous = next()?.parse().ok()?;
         let program = arguments.next()?.into();
-        Some(Self { pe, launcher, open_files, has_rendezvous, program, command: arguments.collect() })
+        let command = arguments.collect();
+        Some(Self { pe, launcher, open_files, bind_to_core, has_rendezvous, program, command })
     }
 }
 
@@ -71,6 +77,12 @@ pub(crate) fn become_pe(arguments: Skip<ArgsOs>) -> ExitCode {
         say("shmrun: this way of calling shmrun is its own; see `shmrun --help`");
         return ExitCode::from(2);
     };
+    if orders.bind_to_core
+        && let Err(errno) = bind::bind_to_core(orders.pe)
+    {
+        say(&format!("shmrun: PE {} cannot be bound to a processor: {errno}; leave --bind out", orders.pe));
+        return ExitCode::from(126);
+    }
     let errno = match prepare_and_exec(&orders) {
         Ok(never) => match never {},
         Err(errno) => errno,

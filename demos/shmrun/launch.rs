@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use rustix::process::getpid;
 
 use crate::become_pe::{Orders, own_program};
+use crate::bind::Bind;
 use crate::identity::JobIdentity;
 use crate::lines::LineAssembler;
 use crate::open_files::FormerLimit;
@@ -29,6 +30,8 @@ pub(crate) struct Launcher {
     pub(crate) identity: JobIdentity,
     /// The limit on open files that the PEs go back to.
     open_files: FormerLimit,
+    /// Where the PEs run.
+    bind: Bind,
     /// Whether lines get the number of their PE.
     prefix: bool,
 }
@@ -43,7 +46,7 @@ impl Launcher {
     ) -> Self {
         let command =
             [options.program().to_owned()].into_iter().chain(options.arguments().iter().cloned()).collect();
-        Self { program, command, identity, open_files, prefix: !options.no_prefix }
+        Self { program, command, identity, open_files, bind: options.bind, prefix: !options.no_prefix }
     }
 
     /// Starts `pe`, with the listening socket if it is the one that serves the rendezvous.
@@ -56,6 +59,7 @@ impl Launcher {
             pe,
             launcher: getpid(),
             open_files: self.open_files,
+            bind_to_core: self.bind == Bind::Core,
             has_rendezvous: listener.is_some(),
             program: self.program.clone(),
             command: self.command.clone(),

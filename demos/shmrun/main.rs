@@ -5,6 +5,7 @@
 //! what must be set up between fork and exec is so done in ordinary code.
 
 mod become_pe;
+mod bind;
 mod error;
 mod guard;
 mod identity;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Parser;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
+use crate::bind::Bind;
 use crate::identity;
 
 /// What stands below the options in `--help`.
@@ -56,6 +57,10 @@ pub(crate) struct Options {
     /// Port at which the PEs meet; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,
+
+    /// Where PEs run. Of more PEs than processors `core` has as many on each, which else the system sees to now and then
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Bind::None)]
+    pub(crate) bind: Bind,
 
     /// Do not make up a secret for the job; without this every job has one, or the SHMEM_SECRET that is already set
     #[arg(long)]
@@ -176,6 +181,7 @@ mod tests {
             ("shmrun -n 2 --env =1 prog", "no name"),
             ("shmrun -n 2 --env SHMEM_PE=1 prog", "given by shmrun"),
             ("shmrun -n 2 --port 70000 prog", "70000"),
+            ("shmrun -n 2 --bind 0 prog", "[possible values: core, none]"),
         ] {
             let error = parse(line).unwrap_err();
             assert!(error.contains(reason), "{line}: {error}");

@@ -143,3 +143,29 @@ fn a_job_within_a_job_has_an_identity_of_its_own() {
     assert_eq!(heads, ["[0] [0] 0/2", "[0] [1] 1/2", "[1] [0] 0/2", "[1] [1] 1/2"]);
     assert!(ids[0] == ids[1] && ids[2] == ids[3] && ids[0] != ids[2], "{ids:?}");
 }
+
+/// The processors that each PE may use, as the system lists them.
+fn processors(n: usize, options: &str) -> Vec<String> {
+    let job = run(script(n, options, "grep Cpus_allowed_list /proc/self/status"));
+    assert_eq!(job.code_and_err(), (0, ""));
+    let lines = job.sorted();
+    assert_eq!(lines.len(), n, "{lines:?}");
+    lines.iter().map(|line| line.split_whitespace().last().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn pes_are_bound_to_one_processor_each_around_the_end_if_asked() {
+    let own = std::fs::read_to_string("/proc/self/status").unwrap();
+    let own = own.lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap();
+    let own = own.split_whitespace().last().unwrap();
+    assert_eq!(processors(2, ""), [own, own]);
+    assert_eq!(processors(2, "--bind none"), [own, own]);
+    let allowed = rustix::thread::sched_getaffinity(None).unwrap().count() as usize;
+    // At most nine, so that their lines are in the order of the PEs.
+    let n = (allowed + 1).min(9);
+    let bound = processors(n, "--bind core");
+    assert!(bound.iter().all(|list| list.parse::<usize>().is_ok()), "{bound:?}");
+    for (pe, processor) in bound.iter().enumerate() {
+        assert_eq!(bound.iter().position(|other| other == processor), Some(pe % allowed), "{bound:?}");
+    }
+}

@@ -95,17 +95,18 @@ pub(super) struct Job<'a> {
 impl Job<'_> {
     /// By what was measured, and for NICs by the model of their costs: see the README.
     fn choose(&self, len: u64) -> AllGatherAlgorithm {
-        // From so many PEs on, a message to each costs more than a few that grow; up to so many bytes a mark in each is less work
-        // than a flag; and up to so many eager is best.
-        let (many, marked, eager) = match self.medium {
-            Medium::Memory => (usize::MAX, 0, 512),
-            Medium::CrowdedMemory => (usize::MAX, 0, 0),
-            Medium::Nic => (16, 64, 4 << 10),
-            Medium::SoftwareNic => (4, 448, 4 << 10),
+        // Up to so many bytes a mark in each is less work than a flag, and up to so many eager is best. From so many PEs on, a
+        // message to each costs more than a few that grow: earlier where each has a flag behind it.
+        let (marked, eager, many, many_marked) = match self.medium {
+            Medium::Memory => (0, 512, usize::MAX, usize::MAX),
+            Medium::CrowdedMemory => (0, 0, usize::MAX, usize::MAX),
+            Medium::Nic => (64, 4 << 10, 16, 48),
+            Medium::SoftwareNic => (448, 4 << 10, 4, 4),
         };
+        let by_marks = (1..=marked).contains(&len);
         match len {
-            _ if self.n_pes >= many && len <= 512 => AllGatherAlgorithm::Bruck,
-            1.. if len <= marked => AllGatherAlgorithm::Marked,
+            ..=512 if self.n_pes >= if by_marks { many_marked } else { many } => AllGatherAlgorithm::Bruck,
+            _ if by_marks => AllGatherAlgorithm::Marked,
             _ if len <= eager => AllGatherAlgorithm::Eager,
             // Where PEs take turns on the processors, a count of all is less to wait for than a signal of each.
             _ if self.medium == Medium::CrowdedMemory && len <= Staging::FETCH_ROOM => {
@@ -168,6 +169,19 @@ mod tests {
         }
         let error = "rings".parse::<AllGatherAlgorithm>().unwrap_err();
         assert!(error.contains("\"rings\"; there are auto, textbook, "), "{error}");
+    }
+
+    #[test]
+    fn many_pes_over_nics_gather_in_rounds() {
+        use AllGatherAlgorithm::{Bruck, Eager, Marked};
+        let chosen = |n_pes, len| resolved(AllGatherAlgorithm::Auto, n_pes, Medium::Nic, len);
+        assert_eq!(
+            [15, 16, 47, 48, 64].map(|n_pes| chosen(n_pes, 64)),
+            [Marked, Marked, Marked, Bruck, Bruck]
+        );
+        assert_eq!([15, 16, 64].map(|n_pes| chosen(n_pes, 65)), [Eager, Bruck, Bruck]);
+        assert_eq!([2, 15, 16, 48].map(|n_pes| chosen(n_pes, 0)), [Eager, Eager, Bruck, Bruck]);
+        assert_eq!([2, 15, 16, 64].map(|n_pes| chosen(n_pes, 513)), [Eager; 4]);
     }
 
     #[test]
