@@ -4,15 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::{Arc, PoisonError};
-use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 use std::time::Duration;
 
 use super::doorbell::Doorbell;
+use super::parker::{Armed, Kit};
 use super::waiter::WaitPolicy;
-use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::thread::{self, Thread};
-use crate::sync::{Mutex, thread_local};
+use crate::sync::atomic::Ordering;
+use crate::sync::{thread, thread_local};
 
 /// Runs `future` on this thread to its end. The thread belongs to the wait: in the backends it spins, yields, then sleeps.
 ///
@@ -46,7 +46,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             round = round.saturating_add(1);
             continue;
         }
-        match OFFERED.take().filter(|_| asks == Asks::Sleep) {
+        match take_offered().filter(|_| asks == Asks::Sleep) {
             Some(bell) => {
                 let armed = Armed::new(&turn.kit.parker, bell.bell);
                 let ticket = armed.bell.ticket();
@@ -124,21 +124,22 @@ pub(super) fn offer(cx: &Context<'_>, bell: &Arc<dyn Doorbell>, policy: WaitPoli
         }
         if now.round.get() < policy.yields {
             if now.asks.replace(Asks::Yield) == Asks::Sleep {
-                drop(OFFERED.take());
+                drop(take_offered());
             }
             return Offer::Taken;
         }
         match now.asks.get() {
             // Another future of it is to be looked at soon, and so are we.
             Asks::Yield => {}
-            Asks::Sleep => OFFERED.with_borrow_mut(|offered| {
-                if let Some(first) = offered {
+            Asks::Sleep => OFFERED.with(|offered| {
+                if let Some(first) = &mut *offered.borrow_mut() {
                     first.several |= !Arc::ptr_eq(&first.bell, bell);
                 }
             }),
             Asks::Nothing => {
                 now.asks.set(Asks::Sleep);
-                OFFERED.set(Some(Offered { bell: Arc::clone(bell), policy, several: false }));
+                let offer = Offered { bell: Arc::clone(bell), policy, several: false };
+                drop(OFFERED.with(|offered| offered.borrow_mut().replace(offer)));
             }
         }
         Offer::Taken
@@ -166,6 +167,10 @@ pub(super) fn yield_budget(cx: &Context<'_>, yields: u32) -> u32 {
         now.round.set(round + budget);
         budget
     })
+}
+
+fn take_offered() -> Option<Offered> {
+    OFFERED.with(|offered| offered.borrow_mut().take())
 }
 
 /// A wait has ended; the next one on this thread begins anew.
@@ -219,19 +224,6 @@ thread_local! {
     static SPARE: Cell<Option<Rc<Kit>>> = const { Cell::new(None) };
 }
 
-/// A parker and the waker that wakes it.
-struct Kit {
-    parker: Arc<Parker>,
-    waker: Waker,
-}
-
-impl Kit {
-    fn new() -> Rc<Self> {
-        let parker = Arc::new(Parker::new());
-        Rc::new(Self { waker: Waker::from(Arc::clone(&parker)), parker })
-    }
-}
-
 struct Offered {
     bell: Arc<dyn Doorbell>,
     policy: WaitPolicy,
@@ -256,7 +248,7 @@ impl Turn {
         NOW.with(|now| {
             let (parker, round, asks) =
                 (now.parker.replace(kit.waker.data()), now.round.get(), now.asks.get());
-            let offered = if asks == Asks::Sleep { OFFERED.take() } else { None };
+            let offered = if asks == Asks::Sleep { take_offered() } else { None };
             Self { kit, parker, round, asks, offered }
         })
     }
@@ -265,7 +257,7 @@ impl Turn {
         NOW.with(|now| {
             now.round.set(round);
             if now.asks.replace(Asks::Nothing) == Asks::Sleep {
-                drop(OFFERED.take());
+                drop(take_offered());
             }
         });
         poll()
@@ -280,7 +272,9 @@ impl Drop for Turn {
             now.asks.replace(self.asks)
         });
         if asked == Asks::Sleep || self.offered.is_some() {
-            drop(OFFERED.replace(self.offered.take()));
+            let offered =
+                OFFERED.with(|offered| std::mem::replace(&mut *offered.borrow_mut(), self.offered.take()));
+            drop(offered);
         }
         // A waker of ours that is still held somewhere may wake this thread once for nothing; so no re-use then.
         if Arc::strong_count(&self.kit.parker) == 2 {
@@ -289,68 +283,10 @@ impl Drop for Turn {
     }
 }
 
-/// Wakes the thread, wherever it sleeps.
-struct Parker {
-    thread: Thread,
-    woken: AtomicBool,
-    /// The bell it sleeps on, if it does.
-    bell: Mutex<Option<Arc<dyn Doorbell>>>,
-}
-
-impl Parker {
-    fn new() -> Self {
-        Self { thread: thread::current(), woken: AtomicBool::new(false), bell: Mutex::new(None) }
-    }
-
-    fn park(&self) {
-        while !self.woken.load(Ordering::Acquire) {
-            thread::park();
-        }
-    }
-
-    fn set_bell(&self, bell: Option<Arc<dyn Doorbell>>) {
-        *self.bell.lock().unwrap_or_else(PoisonError::into_inner) = bell;
-    }
-}
-
-impl Wake for Parker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.woken.swap(true, Ordering::AcqRel);
-        self.thread.unpark();
-        if let Some(bell) = &*self.bell.lock().unwrap_or_else(PoisonError::into_inner) {
-            bell.ring();
-        }
-    }
-}
-
-/// A bell that is armed and known to the parker, until dropped.
-struct Armed<'a> {
-    parker: &'a Parker,
-    bell: Arc<dyn Doorbell>,
-}
-
-impl<'a> Armed<'a> {
-    fn new(parker: &'a Parker, bell: Arc<dyn Doorbell>) -> Self {
-        bell.arm();
-        parker.set_bell(Some(Arc::clone(&bell)));
-        Self { parker, bell }
-    }
-}
-
-impl Drop for Armed<'_> {
-    fn drop(&mut self) {
-        self.parker.set_bell(None);
-        self.bell.disarm();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sync::atomic::AtomicBool;
     use std::sync::mpsc;
 
     #[test]

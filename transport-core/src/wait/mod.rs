@@ -11,6 +11,7 @@
 mod block_on;
 mod doorbell;
 mod on_thread;
+mod parker;
 mod waiter;
 
 pub use block_on::{block_on, prepare_thread};
