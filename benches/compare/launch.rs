@@ -175,7 +175,7 @@ mod tests {
     fn both_sides_are_bound_or_neither() {
         let barrier = |n_pes| [Work { kind: Kind::Barrier, n_pes, bytes: 0 }];
         for (bind, n_pes, mpi, own) in [
-            (Bind::Core, 2, "--bind-to core p 0.2 barrier:0", "compare __pin b/perf"),
+            (Bind::Core, 2, "--bind-to core p 0.2 barrier:0", "--bind core b/perf"),
             (Bind::None, 2, "--bind-to none p", "--no-prefix b/perf"),
             (Bind::Core, 4, "--oversubscribe --bind-to none p", "--no-prefix b/perf"),
         ] {

@@ -15,7 +15,6 @@ fn what_cannot_be_done_is_said() {
         (vec!["--json", nowhere, "put"], 1, "is a directory"),
         (vec!["--svg", "/proc/self/nowhere/x", "put"], 1, "/proc/self/nowhere/x: No such file or directory"),
         (vec!["__turns"], 1, "this way of calling compare is its own"),
-        (vec!["__pin"], 1, "this way of calling compare is its own"),
         (vec!["__hand-off"], 1, "this way of calling compare is its own"),
     ] {
         let output = compare(&arguments).output().unwrap();
