@@ -165,7 +165,7 @@ mod tests {
         for (option, environment, used) in [
             ("", "", Auto),
             ("", "ring", Ring),
-            ("--algorithm auto", "ring", Ring),
+            ("--algorithm auto", "ring", Auto),
             ("--algorithm pull", "ring", Pull),
         ] {
             let measure = plan_in(&format!("perf all-gather {option}"), "2", environment).unwrap();

@@ -12,7 +12,7 @@ use transport_core::{Transport, wait};
 /// Runs the suite that every backend passes, as one PE of a job, and prints what came out. Its identity comes from the
 /// environment of the launcher, e.g. shmrun.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(name = "conformance", version)]
 struct Arguments {
     /// Run only cases with this text in their names; may be repeated
     #[arg(long, value_name = "TEXT")]

@@ -15,6 +15,7 @@ use crate::job::Plan;
 /// Slurm or torchrun.
 #[derive(Debug, Parser)]
 #[command(
+    name = "rdma_aclgraph_demo",
     version,
     allow_negative_numbers = true,
     override_usage = "rdma_aclgraph_demo [OPTIONS] <n_pes> <pe_id> <ipport> <g_npus> <f_pe> <f_npu>\n       \

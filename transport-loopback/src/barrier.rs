@@ -62,8 +62,6 @@ impl BarrierFlags for SharedFlags {
         let complete_at = before - before % n_pes + n_pes;
         counted.complete_at.store(complete_at, Ordering::Relaxed);
         counted.epoch.store(epoch, Ordering::Relaxed);
-        // It owes nobody anything from here on.
-        self.memory.finished(self.my_pe).store(epoch, Ordering::Release);
         if before + 1 == complete_at {
             JobMemory::full_fence();
             (0..self.n_pes).filter(|&pe| pe != self.my_pe).for_each(|pe| self.memory.wake(pe));
@@ -99,9 +97,13 @@ impl SharedFlags {
         new(self.my_pe, self.n_pes, first_epoch)
     }
 
-    /// Whether `pe` has sent all its flags of the barrier under way, so that it finishes even if `pe` is gone.
+    /// Whether the barrier under way finishes even if `pe` is gone: it has sent all its flags, or all have been counted.
+    ///
+    /// That `pe` alone has been counted is not enough. Who hears of its end before it enters never will, and then nobody would
+    /// tell those who wait.
     pub(crate) fn is_done(&self, turn: &BarrierTurn<'_, Self>, pe: usize) -> bool {
-        reached(self.memory.finished(pe).load(Ordering::Acquire), turn.epoch())
+        let all_counted = || self.counted.is_some() && reached(self.flag(0), turn.epoch());
+        reached(self.memory.finished(pe).load(Ordering::Acquire), turn.epoch()) || all_counted()
     }
 
     /// The PEs that have not entered; if all have, the one whose flag is awaited.
@@ -142,9 +144,8 @@ mod tests {
         }
         let first = turn(0);
         assert_eq!(flags[0].missing(&first), [1, 3]);
-        // Who has counted has done all that it must, but who has sent a flag may owe another.
-        assert_eq!(flags[0].is_done(&first, 4), is_counted);
-        assert!(!flags[0].is_done(&first, 3));
+        // Who has sent a flag may owe another; who has been counted is not all.
+        assert!(!flags[0].is_done(&first, 4) && !flags[0].is_done(&first, 3));
         drop(first);
         let mut waiting: Vec<usize> = (0..n_pes).collect();
         while !waiting.is_empty() {

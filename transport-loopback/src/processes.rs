@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use transport_core::bootstrap::Bootstrap;
+use transport_core::config::MAX_TIMEOUT;
 use transport_core::host::ProcessorSet;
 use transport_core::wait::{WaitPolicy, on_thread};
 use transport_core::{Endpoint, Error, PeList, Result};
@@ -93,7 +94,7 @@ impl Processes {
     /// users or in several network namespaces; the rendezvous failed.
     pub async fn connect(self, bootstrap: Bootstrap) -> std::result::Result<Loopback, LoopbackError> {
         let (my_pe, n_pes) = (bootstrap.my_pe(), bootstrap.n_pes());
-        let deadline = Instant::now() + self.timeout;
+        let deadline = Instant::now() + self.timeout.min(MAX_TIMEOUT);
         let mut setup = Setup {
             n_pes,
             heap_size: self.heap_size,

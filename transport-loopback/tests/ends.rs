@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panics")]
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use transport_core::wait::block_on;
@@ -37,6 +40,55 @@ fn a_barrier_past_its_deadline_names_who_is_missing_and_can_be_resumed() {
             });
         }
     });
+}
+
+/// Whether barriers are counted or not. PE 4 dies in the barrier, and PE 0 hears of it before it enters, so that it never will.
+#[test]
+fn a_pe_that_dies_in_a_barrier_ends_it_for_the_others() {
+    for processors in [2, 64] {
+        let mut pes = job(5).processors(processors).timeout(Duration::from_secs(60)).start().unwrap();
+        let gone = pes.pop().unwrap();
+        assert!(pin!(gone.barrier_all()).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        std::thread::scope(|scope| {
+            for pe in &pes[1..] {
+                scope.spawn(move || {
+                    let error = block_on(pe.barrier_all()).unwrap_err();
+                    assert!(matches!(error, Error::PeerLost { pe: 4, .. }), "{processors}: {error}");
+                });
+            }
+            std::thread::sleep(Duration::from_millis(30));
+            drop(gone);
+            let error = block_on(pes[0].barrier_all()).unwrap_err();
+            assert!(matches!(error, Error::PeerLost { pe: 4, .. }), "{processors}: {error}");
+        });
+    }
+}
+
+/// With the last to come the barrier is complete, and it may go at once.
+#[test]
+fn a_pe_that_is_gone_after_the_barrier_ends_it_for_nobody() {
+    for processors in [2, 64] {
+        for _ in 0..50 {
+            let pes = job(5).processors(processors).start().unwrap();
+            let go = std::sync::Barrier::new(pes.len());
+            std::thread::scope(|scope| {
+                for pe in pes {
+                    let go = &go;
+                    scope.spawn(move || {
+                        let result = block_on(pe.barrier_all());
+                        if pe.my_pe() == 4 {
+                            drop(pe);
+                            go.wait();
+                        } else {
+                            go.wait();
+                            drop(pe);
+                        }
+                        result.unwrap();
+                    });
+                }
+            });
+        }
+    }
 }
 
 #[test]

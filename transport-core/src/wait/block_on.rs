@@ -53,6 +53,15 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
                 if let Poll::Ready(output) = turn.poll(round, &mut || future.as_mut().poll(&mut cx)) {
                     return output;
                 }
+                // That look may have ended the wait, and what is pending now is another, elsewhere: it begins anew.
+                let again = take_offered();
+                let (before, now) = (round, NOW.with(|now| now.round.get()));
+                let goes_on = |again: Offered| again.several || Arc::ptr_eq(&again.bell, &armed.bell);
+                if now != before || !again.is_some_and(goes_on) {
+                    drop(armed);
+                    round = now;
+                    continue;
+                }
                 // With more than one bell to listen to, sleep on one and look at the others often.
                 let limit = if bell.several { Duration::from_millis(1) } else { bell.policy.sleep };
                 let limit = limit.min(nap(round.saturating_sub(bell.policy.yields)));
@@ -284,98 +293,4 @@ impl Drop for Turn {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sync::atomic::AtomicBool;
-    use std::sync::mpsc;
-
-    #[test]
-    fn naps_grow_and_have_an_end() {
-        assert_eq!(nap(0), Duration::from_micros(50));
-        assert_eq!(nap(3), Duration::from_micros(400));
-        assert!(nap(u32::MAX) > Duration::from_secs(1));
-    }
-
-    #[test]
-    fn a_future_of_another_kind_parks_and_is_woken() {
-        let (send, receive) = tokio::sync::oneshot::channel();
-        let helper = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(20));
-            send.send(7).unwrap();
-        });
-        assert_eq!(block_on(receive), Ok(7));
-        helper.join().unwrap();
-    }
-
-    /// Two sources of wake-ups, where the second comes just when the first is being taken note of. Stores to cold memory
-    /// before that hold the note back in the core's store buffer.
-    #[test]
-    fn no_wake_up_is_lost_between_two() {
-        // Unoptimised code is too slow to run into it; .ci/run runs this in release too.
-        const ROUNDS: usize = if cfg!(debug_assertions) { 3000 } else { 50_000 };
-        let (done, ended) = mpsc::channel();
-        let go = Arc::new(AtomicBool::new(false));
-        let (tasks, senders) = mpsc::channel::<(tokio::sync::oneshot::Sender<usize>, usize)>();
-        let sender_go = Arc::clone(&go);
-        std::thread::spawn(move || {
-            while let Ok((send, delay)) = senders.recv() {
-                while !sender_go.swap(false, Ordering::AcqRel) {
-                    std::hint::spin_loop();
-                }
-                (0..delay).for_each(|_| std::hint::spin_loop());
-                let _ = send.send(delay);
-            }
-        });
-        std::thread::spawn(move || {
-            let mut cold = vec![1_u64; 16 << 20];
-            let mut at = 1_usize;
-            for round in 0..ROUNDS {
-                let (send, receive) = tokio::sync::oneshot::channel();
-                tasks.send((send, round % 60)).unwrap();
-                let (mut receive, mut yields) = (pin!(receive), 3);
-                let got = block_on(std::future::poll_fn(|cx| {
-                    if let Poll::Ready(got) = receive.as_mut().poll(cx) {
-                        return Poll::Ready(got);
-                    }
-                    if yields > 0 {
-                        yields -= 1;
-                        cx.waker().wake_by_ref();
-                        if yields == 0 {
-                            go.store(true, Ordering::Release);
-                            for _ in 0..12 {
-                                at = at
-                                    .wrapping_mul(6_364_136_223_846_793_005)
-                                    .wrapping_add(1_442_695_040_888_963_407);
-                                cold[(at >> 20) % (16 << 20)] = 1;
-                            }
-                        }
-                    }
-                    Poll::Pending
-                }));
-                assert_eq!(got, Ok(round % 60));
-            }
-            done.send(()).unwrap();
-        });
-        ended.recv_timeout(Duration::from_secs(60)).expect("a wake-up was lost");
-    }
-
-    #[test]
-    fn one_inside_another_leaves_the_outer_usable() {
-        let (send, receive) = tokio::sync::oneshot::channel();
-        let got = block_on(async move {
-            block_on(async { send.send(3).unwrap() });
-            receive.await.unwrap()
-        });
-        assert_eq!(got, 3);
-    }
-
-    #[test]
-    fn a_panic_in_the_future_leaves_the_thread_usable() {
-        let (send, receive) = mpsc::channel();
-        std::thread::spawn(move || {
-            let panicked = std::panic::catch_unwind(|| block_on(async { panic!("on purpose") }));
-            send.send((panicked.is_err(), block_on(async { 5 }))).unwrap();
-        });
-        assert_eq!(receive.recv().unwrap(), (true, 5));
-    }
-}
+mod tests;

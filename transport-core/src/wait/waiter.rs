@@ -23,7 +23,7 @@ pub struct WaitPolicy {
     /// How often the thread then gives its core to others and looks again.
     pub yields: u32,
     /// The longest sleep at a time; the first are shorter. Peers wake a sleeper, so this only bounds how late a deadline is
-    /// noticed, and a word that a plain put changes.
+    /// noticed, and a word that a plain put changes; some yields may come on top, which take long where the processors are busy.
     pub sleep: Duration,
 }
 
