@@ -39,7 +39,7 @@ fn the_option_goes_before_the_environment_and_that_before_the_table() {
     for (value, options, used) in [
         ("", &[][..], "eager"),
         ("ring", &[], "ring"),
-        ("ring", &["--algorithm", "auto"], "ring"),
+        ("ring", &["--algorithm", "auto"], "eager"),
         ("ring", &["--algorithm", "textbook"], "textbook"),
         ("eager", &["--elements", "4096"], "direct"),
     ] {
