@@ -7,9 +7,10 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
+use transport_core::bootstrap::{Bootstrap, JoinSpec};
 use transport_core::wait::block_on;
 use transport_core::{Cmp, Error, Transport};
-use transport_loopback::{LoopbackError, Threads};
+use transport_loopback::{LoopbackError, Processes, Threads};
 
 fn job(n_pes: usize) -> Threads {
     Threads::new(n_pes).heap_size(1 << 20)
@@ -40,6 +41,18 @@ fn a_barrier_past_its_deadline_names_who_is_missing_and_can_be_resumed() {
             });
         }
     });
+}
+
+#[test]
+fn a_limit_without_end_can_be_given() {
+    let limit = Duration::MAX;
+    let spec = JoinSpec::new(0, 1, "tcp://127.0.0.1:0".parse().unwrap());
+    let bootstrap = block_on(Bootstrap::join(spec)).unwrap();
+    let process = block_on(Processes::new(1 << 20).timeout(limit).connect(bootstrap)).unwrap();
+    for pe in [process, job(1).timeout(limit).start().unwrap().remove(0)] {
+        block_on(pe.barrier_all()).unwrap();
+        block_on(pe.finalize()).unwrap();
+    }
 }
 
 /// Whether barriers are counted or not. PE 4 dies in the barrier, and PE 0 hears of it before it enters, so that it never will.

@@ -312,10 +312,11 @@ impl Transport for Roce {
             let (found, expected) = (cell.load(Ordering::Acquire), format!("{} {value:#x}", cmp.symbol()));
             Error::SignalTimeout { op: OP, my_pe, offset, value: found, expected, after }
         };
+        let wanted = cmp.with(value);
         let ready = || {
             for _ in 0..LOOKS {
                 let found = cell.load(Ordering::Acquire);
-                if cmp.holds(found, value) {
+                if wanted.holds(found) {
                     return Some(found);
                 }
             }

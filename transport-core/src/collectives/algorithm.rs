@@ -104,8 +104,9 @@ impl Job<'_> {
             Medium::SoftwareNic => (448, 4 << 10, 4, 4),
         };
         let by_marks = (1..=marked).contains(&len);
+        let many = if by_marks { many_marked } else { many };
         match len {
-            ..=512 if self.n_pes >= if by_marks { many_marked } else { many } => AllGatherAlgorithm::Bruck,
+            ..=512 if self.n_pes >= many => AllGatherAlgorithm::Bruck,
             _ if by_marks => AllGatherAlgorithm::Marked,
             _ if len <= eager => AllGatherAlgorithm::Eager,
             // Where PEs take turns on the processors, a count of all is less to wait for than a signal of each.

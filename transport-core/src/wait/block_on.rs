@@ -39,14 +39,14 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             return output;
         }
         // 0 again if a wait in it has ended: what is pending now is another, and begins by its own spin and yields.
-        round = NOW.with(|now| now.round.get());
-        let asks = NOW.with(|now| now.asks.get());
+        let asks;
+        (round, asks) = NOW.with(|now| (now.round.get(), now.asks.get()));
         if asks == Asks::Yield {
             thread::yield_now();
             round = round.saturating_add(1);
             continue;
         }
-        match take_offered().filter(|_| asks == Asks::Sleep) {
+        match take_offered() {
             Some(bell) => {
                 let armed = Armed::new(&turn.kit.parker, bell.bell);
                 let ticket = armed.bell.ticket();
@@ -122,13 +122,11 @@ pub(super) enum Offer {
 /// Tells the `block_on` that polls us where news will arrive.
 #[inline]
 pub(super) fn offer(cx: &Context<'_>, bell: &Arc<dyn Doorbell>, policy: WaitPolicy) -> Offer {
-    let waker = cx.waker().data();
-    if std::ptr::eq(waker, PROBE.data()) {
+    if std::ptr::eq(cx.waker().data(), PROBE.data()) {
         return Offer::Soon;
     }
     NOW.with(|now| {
-        // A waker other than its own means an executor between it and us, which must be told by that waker.
-        if now.parker.get() != waker {
+        if !now.polls_with(cx) {
             return Offer::ForeignExecutor;
         }
         if now.round.get() < policy.yields {
@@ -168,7 +166,7 @@ pub(super) fn yield_budget(cx: &Context<'_>, yields: u32) -> u32 {
     // So many, since others of the same `block_on` want to be looked at too, and the clock.
     const AT_ONCE: u32 = 8;
     NOW.with(|now| {
-        if now.parker.get() != cx.waker().data() {
+        if !now.polls_with(cx) {
             return 0;
         }
         let round = now.round.get();
@@ -219,6 +217,15 @@ struct Now {
     asks: Cell<Asks>,
 }
 
+impl Now {
+    /// Whether it is the one that polls: a waker other than its own means an executor between it and us, which must be told by
+    /// that waker.
+    #[inline]
+    fn polls_with(&self, cx: &Context<'_>) -> bool {
+        self.parker.get() == cx.waker().data()
+    }
+}
+
 /// At an address that no waker has as its data.
 static NOBODY: u8 = 0;
 
@@ -227,7 +234,7 @@ thread_local! {
     static NOW: Now = const {
         Now { parker: Cell::new(&raw const NOBODY as *const ()), round: Cell::new(0), asks: Cell::new(Asks::Nothing) }
     };
-    /// The bell to sleep on, if that is asked.
+    /// The bell to sleep on. There is none unless that is asked, so in a turn that asks for less nobody looks here.
     static OFFERED: RefCell<Option<Offered>> = const { RefCell::new(None) };
     /// Kept from one `block_on` to the next, so that one allocates nothing.
     static SPARE: Cell<Option<Rc<Kit>>> = const { Cell::new(None) };
