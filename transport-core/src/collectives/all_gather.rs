@@ -3,7 +3,8 @@
 use bytemuck::Pod;
 
 use super::algorithm::{AllGatherAlgorithm, Job};
-use super::{bruck, direct, eager, fetch, marked, pull, ring, run, textbook};
+use super::run::{Run, Started};
+use super::{bruck, direct, eager, fetch, marked, pull, ring, textbook};
 use crate::error::{Error, Result};
 use crate::heap::{self, SymSlice};
 use crate::transport::Transport;
@@ -126,11 +127,35 @@ impl AllGather {
     ///
     /// As [`run`](Self::run).
     #[inline]
-    pub(crate) fn start<'a, X: Transport + ?Sized>(&self, transport: &'a X) -> Result<Started<'a, X>> {
+    pub(crate) fn start<'a, X: Transport + ?Sized>(&self, transport: &'a X) -> Result<Started<'a>> {
         match self.algorithm {
-            AllGatherAlgorithm::Marked => marked::start(transport, self).map(Started::ByMarks),
-            _ => eager::start(transport, self).map(Started::ByFlags),
+            AllGatherAlgorithm::Marked => marked::start(transport, self),
+            _ => eager::start(transport, self),
         }
+    }
+
+    /// Takes everybody's part of one that was begun.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    #[inline]
+    pub(crate) async fn finish<X: Transport + ?Sized>(
+        &self,
+        transport: &X,
+        started: Started<'_>,
+    ) -> Result<()> {
+        let Started { epoch, steps } = started;
+        let run = Run::checked(transport, self);
+        run.copy_own();
+        for pe in run.sources() {
+            match self.algorithm {
+                AllGatherAlgorithm::Marked => marked::take(&run, epoch, pe).await?,
+                _ => eager::take(&run, epoch, pe).await?,
+            }
+        }
+        steps.end();
+        Ok(())
     }
 
     /// Collective: does it. When it returns, `dst` of this PE is complete, and its `src` may be changed.
@@ -146,29 +171,14 @@ impl AllGather {
         match self.algorithm {
             AllGatherAlgorithm::Auto | AllGatherAlgorithm::Direct => direct::run(transport, self).await,
             AllGatherAlgorithm::Textbook => textbook::run(transport, self).await,
-            AllGatherAlgorithm::Eager => eager::finish(eager::start(transport, self)?).await,
-            AllGatherAlgorithm::Marked => marked::finish(marked::start(transport, self)?).await,
+            AllGatherAlgorithm::Eager | AllGatherAlgorithm::Marked => {
+                let started = self.start(transport)?;
+                self.finish(transport, started).await
+            }
             AllGatherAlgorithm::Pull => pull::run(transport, self).await,
             AllGatherAlgorithm::Fetch => fetch::run(transport, self).await,
             AllGatherAlgorithm::Ring => ring::run(transport, self).await,
             AllGatherAlgorithm::Bruck => bruck::run(transport, self).await,
-        }
-    }
-}
-
-/// An eager AllGather that is on its way. No more than two may be, and they end in the order of their starts.
-pub(crate) enum Started<'a, X: ?Sized> {
-    ByFlags(run::Started<'a, X>),
-    ByMarks(run::Started<'a, X>),
-}
-
-impl<X: Transport + ?Sized> Started<'_, X> {
-    /// Takes everybody's part.
-    #[inline]
-    pub(crate) async fn finish(self) -> Result<()> {
-        match self {
-            Self::ByFlags(started) => eager::finish(started).await,
-            Self::ByMarks(started) => marked::finish(started).await,
         }
     }
 }

@@ -7,15 +7,16 @@
 //! slot, which the parts are sent from: `j` had seen the part of `e - 4`, so nothing reads it any more.
 
 use super::all_gather::AllGather;
-use super::run::Started;
+use super::run::{Run, Started};
 use crate::error::Result;
 use crate::transport::Transport;
 
 /// Sends this PE's part. No more than two may be started and not finished, in the order of their starts.
 #[inline]
-pub(super) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGather) -> Result<Started<'a, X>> {
-    let started = Started::check(transport, plan, |staging| &staging.eager)?;
-    let (run, epoch) = (&started.run, started.epoch);
+pub(super) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGather) -> Result<Started<'a>> {
+    let run = Run::check(transport, plan)?;
+    let started = run.start(&run.staging().eager);
+    let epoch = started.epoch;
     let slot = run.staging().eager_slot(epoch, run.my_pe, run.len);
     let mut from = run.src;
     if !transport.reads_source_at_post(run.len) && run.len > 0 {
@@ -29,18 +30,13 @@ pub(super) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGathe
     Ok(started)
 }
 
-/// Takes everybody's part.
+/// Takes the part of `pe`.
 #[inline]
-pub(super) async fn finish<X: Transport + ?Sized>(started: Started<'_, X>) -> Result<()> {
-    let Started { run, epoch, steps } = started;
+pub(super) async fn take<X: Transport + ?Sized>(run: &Run<'_, X>, epoch: u64, pe: usize) -> Result<()> {
     let staging = run.staging();
-    run.copy_own();
-    for pe in run.sources() {
-        run.wait_among(pe, epoch, |pe| staging.eager_slot(epoch, pe, 0).flag).await?;
-        if run.len > 0 {
-            run.heap().copy_within(run.part(pe), staging.eager_slot(epoch, pe, run.len).data, run.len);
-        }
+    run.wait_among(pe, epoch, |pe| staging.eager_slot(epoch, pe, 0).flag).await?;
+    if run.len > 0 {
+        run.heap().copy_within(run.part(pe), staging.eager_slot(epoch, pe, run.len).data, run.len);
     }
-    steps.end();
     Ok(())
 }

@@ -7,15 +7,16 @@
 
 use super::all_gather::AllGather;
 use super::marks::{self, MOST_DATA};
-use super::run::Started;
+use super::run::{Run, Started};
 use crate::error::Result;
 use crate::transport::{Transfer, Transport};
 
 /// Sends this PE's part. No more than two may be started and not finished, in the order of their starts.
 #[inline]
-pub(super) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGather) -> Result<Started<'a, X>> {
-    let started = Started::check(transport, plan, |staging| &staging.marked)?;
-    let (run, epoch) = (&started.run, started.epoch);
+pub(super) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGather) -> Result<Started<'a>> {
+    let run = Run::check(transport, plan)?;
+    let started = run.start(&run.staging().marked);
+    let epoch = started.epoch;
     let (slot, len) = (run.staging().marked_slot(epoch, run.my_pe), run.len as usize);
     let mut data = [0; MOST_DATA];
     run.heap().read_bytes(run.src, &mut data[..len]);
@@ -29,23 +30,17 @@ pub(super) fn start<'a, X: Transport + ?Sized>(transport: &'a X, plan: &AllGathe
     Ok(started)
 }
 
-/// Takes everybody's part.
+/// Takes the part of `pe`.
 #[inline]
-pub(super) async fn finish<X: Transport + ?Sized>(started: Started<'_, X>) -> Result<()> {
-    let Started { run, epoch, steps } = started;
-    let (staging, heap, len) = (run.staging(), run.heap(), run.len as usize);
-    run.copy_own();
+pub(super) async fn take<X: Transport + ?Sized>(run: &Run<'_, X>, epoch: u64, pe: usize) -> Result<()> {
+    let (staging, heap, words) = (run.staging(), run.heap(), marks::words(run.len));
     let mut data = [0; MOST_DATA];
-    for pe in run.sources() {
-        let slot = staging.marked_slot(epoch, pe);
-        let words = marks::words(run.len);
-        for (at, data) in (0..words).zip(data.chunks_mut(7)) {
-            let word = run.wait_whole(pe, 8 * at, |pe| staging.marked_slot(epoch, pe)).await?;
-            data.copy_from_slice(&marks::unmark(word));
-        }
-        heap.write_bytes(slot, &bytemuck::bytes_of(&[0_u64; marks::MOST_WORDS])[..8 * words as usize]);
-        heap.write_bytes(run.part(pe), &data[..len]);
+    for (at, data) in (0..words).zip(data.chunks_mut(7)) {
+        let word = run.wait_whole(pe, 8 * at, |pe| staging.marked_slot(epoch, pe)).await?;
+        data.copy_from_slice(&marks::unmark(word));
     }
-    steps.end();
+    let slot = staging.marked_slot(epoch, pe);
+    heap.write_bytes(slot, &bytemuck::bytes_of(&[0_u64; marks::MOST_WORDS])[..8 * words as usize]);
+    heap.write_bytes(run.part(pe), &data[..run.len as usize]);
     Ok(())
 }

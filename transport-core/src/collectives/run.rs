@@ -19,39 +19,39 @@ pub(super) struct Run<'a, X: ?Sized> {
     pub(super) len: u64,
 }
 
-/// A run that needs no barrier, and has its number: what it sends is on its way.
-pub(crate) struct Started<'a, X: ?Sized> {
-    pub(super) run: Run<'a, X>,
+/// That an AllGather which needs no barrier is on its way. No more than two may be, and they end in the order of their starts.
+///
+/// It is moved some times on its way through futures, so it is small: a [`Run`] is made again from the plan.
+pub(crate) struct Started<'a> {
+    /// The number of this run.
     pub(super) epoch: u64,
     pub(super) steps: Steps<'a>,
-}
-
-impl<'a, X: Transport + ?Sized> Started<'a, X> {
-    /// The next run of those that `counter` counts. Nothing has been sent if it fails.
-    #[inline]
-    pub(super) fn check(
-        transport: &'a X,
-        plan: &AllGather,
-        counter: impl FnOnce(&'a Staging) -> &'a Epoch,
-    ) -> Result<Self> {
-        let run = Run::check(transport, plan)?;
-        let steps = run.half_way();
-        let epoch = counter(run.staging()).next();
-        Ok(Self { run, epoch, steps })
-    }
 }
 
 impl<'a, X: Transport + ?Sized> Run<'a, X> {
     /// Nothing has been sent if it fails.
     #[inline]
     pub(super) fn check(transport: &'a X, plan: &AllGather) -> Result<Self> {
-        let (my_pe, n_pes, endpoint) = (transport.my_pe(), transport.n_pes(), transport.endpoint());
+        let (my_pe, endpoint) = (transport.my_pe(), transport.endpoint());
         capturing::refuse_blocking(OP, my_pe)?;
         endpoint.failures().check_in_step(OP)?;
         endpoint.failures().check_all(OP)?;
-        let dst = endpoint.heap().check(OP, "destination", plan.dst())?;
-        let src = endpoint.heap().check(OP, "source", plan.src())?;
-        Ok(Self { transport, my_pe, n_pes, src: src.offset(), dst: dst.offset(), len: src.len() })
+        endpoint.heap().check(OP, "destination", plan.dst())?;
+        endpoint.heap().check(OP, "source", plan.src())?;
+        Ok(Self::checked(transport, plan))
+    }
+
+    /// Of a plan that has passed [`check`](Self::check) in this run.
+    #[inline]
+    pub(super) fn checked(transport: &'a X, plan: &AllGather) -> Self {
+        let (my_pe, n_pes, src) = (transport.my_pe(), transport.n_pes(), plan.src());
+        Self { transport, my_pe, n_pes, src: src.offset(), dst: plan.dst().offset(), len: src.byte_len() }
+    }
+
+    /// Begins a run of those that `counter` counts.
+    #[inline]
+    pub(super) fn start(&self, counter: &Epoch) -> Started<'a> {
+        Started { steps: self.half_way(), epoch: counter.next() }
     }
 
     #[inline]

@@ -47,11 +47,11 @@ pub(super) async fn run<X: Transport + ?Sized>(
         };
         if let Some((first, second)) = pair(node, nodes.get(index + 1)) {
             // Both are on their way before the first is waited for.
-            let first = first.start(transport).map_err(|error| failed(index, error.into()))?;
-            let second = second.start(transport).map_err(|error| failed(index + 1, error.into()))?;
-            first.finish().await.map_err(|error| failed(index, error.into()))?;
+            let a = first.start(transport).map_err(|error| failed(index, error.into()))?;
+            let b = second.start(transport).map_err(|error| failed(index + 1, error.into()))?;
+            first.finish(transport, a).await.map_err(|error| failed(index, error.into()))?;
             at.store(index + 1, Ordering::Relaxed);
-            second.finish().await.map_err(|error| failed(index + 1, error.into()))?;
+            second.finish(transport, b).await.map_err(|error| failed(index + 1, error.into()))?;
             index += 2;
             continue;
         }

@@ -65,7 +65,7 @@ impl Failures {
 
     /// From now until [`Steps::end`], `op` is half way: should it fail or be dropped, this PE is out of step.
     pub(crate) fn half_way(&self, op: &'static str) -> Steps<'_> {
-        Steps { failures: self, op, ended: false }
+        Steps { failures: self, op }
     }
 
     /// Whether this PE has left the job.
@@ -139,21 +139,20 @@ impl Failures {
 pub(crate) struct Steps<'a> {
     failures: &'a Failures,
     op: &'static str,
-    ended: bool,
 }
 
 impl Steps<'_> {
     /// It has come to its end.
-    pub(crate) fn end(mut self) {
-        self.ended = true;
+    #[inline]
+    pub(crate) fn end(self) {
+        // It owns nothing: what is left out is that this PE is out of step.
+        std::mem::forget(self);
     }
 }
 
 impl Drop for Steps<'_> {
     fn drop(&mut self) {
-        if !self.ended {
-            let _ = self.failures.half_way.set(self.op);
-            self.failures.any.store(true, Ordering::Release);
-        }
+        let _ = self.failures.half_way.set(self.op);
+        self.failures.any.store(true, Ordering::Release);
     }
 }
