@@ -116,9 +116,7 @@ pub(crate) fn of_ours(ours: &Ours, works: &[Work], settings: &Settings) -> Comma
         command.args(["--rounds", "1", "barrier"]);
         return command;
     }
-    // Its seconds hold what is around the rounds too, which for a large work is most of it.
-    let factor = if works.iter().any(Work::is_bulk) { 5 } else { 1 };
-    command.args(["--seconds", &(settings.seconds * factor).as_secs_f64().to_string()]);
+    command.args(["--seconds", &settings.seconds.as_secs_f64().to_string()]);
     for work in works {
         if let Some(name) = work.kind.of_ours() {
             let sized = || format!("{name}:{}", work.bytes);
@@ -198,7 +196,7 @@ mod tests {
         assert!(shmem.contains("oshrun ") && shmem.contains("SHMEM_SYMMETRIC_SIZE=23068672"), "{shmem}");
         assert!(shmem.ends_with("p 0.2 get:8 get:1048576"), "{shmem}");
         let own = line(&of_ours(&ours(), &works, &settings));
-        assert!(own.ends_with("--seconds 1 get:8 get:1048576"), "{own}");
+        assert!(own.ends_with("--seconds 0.2 get:8 get:1048576"), "{own}");
         let start = [Work { kind: Kind::StartUp, n_pes: 2, bytes: 0 }];
         assert!(line(&of_open_mpi(&VARIANTS[0], Path::new("p"), &start, &settings)).ends_with(" p"));
         assert!(line(&of_ours(&ours(), &start, &settings)).ends_with("--rounds 1 barrier"));

@@ -33,6 +33,10 @@ bw_rounds() { # from a short run's average, MiB/s
   awk '$1 == 65536 { n = 2 * 16 * $4; print int(n < 100 ? 100 : n > 20000 ? 20000 : n) }' bw.try
 }
 
+both_rounds() { # from a short run's rate of both sides, millions a second
+  awk '$1 == 64 { n = 1000000 * $5; print int(n < 500 ? 500 : n > 100000 ? 100000 : n) }' both.try
+}
+
 # Values of WORK and BYTES in the output of all runs called NAME.
 ours() { # NAME WORK BYTES
   awk -v work="$2" -v bytes="$3" '$1 == work && $2 == bytes { print $4 }' "$1".*
@@ -68,6 +72,9 @@ run() {
     perftest "lat.$i" ib_write_lat -s 8 -n "$(lat_rounds)"
     perftest bw.try ib_write_bw -s 65536 -n 200
     perftest "bw.$i" ib_write_bw -s 65536 -n "$(bw_rounds)"
+    # Both send, each one message at a time: what an AllGather of two cannot do without.
+    perftest both.try ib_write_bw -b -s 64 -t 1 -n 200
+    perftest "both.$i" ib_write_bw -b -s 64 -t 1 -n "$(both_rounds)"
     perf "two.$i" 2 ping-pong:8 stream:65536 barrier all-gather:64
     for algorithm in textbook auto; do
       perf "$algorithm.$i" 8 --seconds 0.6 --algorithm "$algorithm" all-gather:64
@@ -77,6 +84,7 @@ run() {
   # ib_write_lat: typical time, half of a round trip. ib_write_bw counts 2^20 bytes as a MB, we count 10^6.
   lat=$(awk '$1 == 8 { print $5 }' lat.[0-9]* | median) || fail "ib_write_lat printed no number"
   bw=$(awk '$1 == 65536 { print $4 * 1.048576 }' bw.[0-9]* | median) || fail "ib_write_bw printed no number"
+  both=$(awk '$1 == 64 { print 2 / $5 }' both.[0-9]* | median) || fail "ib_write_bw -b printed no number"
   put=$(ours two ping-pong 8 | median) || fail "perf printed no ping-pong"
   stream=$(ours two stream 65536 | median) || fail "perf printed no stream"
   barrier=$(ours two barrier 0 | median) || fail "perf printed no barrier"
@@ -89,6 +97,7 @@ run() {
     row "put 64 KiB, stream" "$bw" "$stream" MB/s '>=0.95'
     row "barrier, 2 PEs" "$lat" "$barrier" us -
     row "AllGather 64 B, 2 PEs" "$lat" "$gather" us '<=1.30'
+    row "the same" "$both" "$gather" us -
     row "AllGather 64 B, 8 PEs" "$textbook" "$auto" us '<=0.33'
     echo "(peer: ib_write_lat -s 8 typical, ib_write_bw -s 65536 average; of 8 PEs the textbook AllGather; medians of"
     echo "$times runs in turn)"
