@@ -156,18 +156,17 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
         self.wait_or(word_of(from), (Cmp::Ge, value), late).await.map(drop)
     }
 
-    /// Waits until all bytes have come of the word `at` bytes behind the start of the slot that `from` writes, and answers it. At
-    /// the deadline the error names all of whose word something is missing, but for [sources](Self::sources) before `from`: their
+    /// Waits until all bytes have come of the word `at` bytes behind the start of the slot that `from` writes, which was `found` to
+    /// miss some. At the deadline the error names all of whose word something is missing, but for [sources](Self::sources) before `from`: their
     /// slots have been taken, and are empty again.
     #[inline]
     pub(super) async fn wait_whole(
         &self,
         from: usize,
-        at: u64,
+        (at, mut found): (u64, u64),
         slot_of: impl Fn(usize) -> u64 + Send + Sync,
-    ) -> Result<u64> {
+    ) -> Result<()> {
         let word = slot_of(from) + at;
-        let mut found = self.heap().load_word(word);
         // Whatever comes changes it, until nothing is missing.
         while !marks::is_whole(found) {
             let region = self.heap().region();
@@ -175,7 +174,7 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
             let late = || left().filter(|&pe| !marks::is_whole(region.load(slot_of(pe) + at))).collect();
             found = self.wait_or(word, (Cmp::Ne, found), late).await?;
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Waits for `word`; at the deadline those that `late` says are missing.
