@@ -10,7 +10,7 @@ use crate::work::{Asked, Work, chosen};
 
 /// What stands below the options in `--help`.
 const AFTER_HELP: &str = "\
-Works: name[:BYTES][@PES]; what is left out means the usual ones, no work at all means all of them.
+Works: name[:BYTES][@PES], or name[:PES] for what has no size; what is left out means the usual ones, no work at all means all of them.
   put-quiet:8         put_nbi and quiet; of MPI: MPI_Put and MPI_Win_flush
   get:8               get, complete; of MPI: MPI_Get and MPI_Win_flush
   put:8               the call of put_nbi alone, in bursts of 64: the message rate

@@ -131,7 +131,7 @@ fn main() -> ExitCode {
                     return error.exit_code();
                 }
             },
-            Err(instead) => return demos::say_instead("compare", &instead, 2),
+            Err(instead) => return demos::say_instead("compare", &instead),
         },
     };
     let _ = writeln!(stderr(), "compare: {error}");

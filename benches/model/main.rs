@@ -70,7 +70,7 @@ enum ModelError {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(instead) => return demos::say_instead("model", &instead, 1),
+        Err(instead) => return demos::say_instead("model", &instead),
     };
     match run(&arguments.command, &mut stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,

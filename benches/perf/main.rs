@@ -14,29 +14,34 @@ use clap::Parser;
 use demos::Job;
 use measure::Measure;
 use transport_core::Transport;
+use transport_core::config::JobConfig;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(instead) => return demos::say_instead("perf", &instead, 1),
+        Err(instead) => return demos::say_instead("perf", &instead),
     };
-    match run(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            let _ = writeln!(stderr(), "perf: {message}");
-            ExitCode::FAILURE
-        }
+    let failed = |code: u8, message: String| {
+        let _ = writeln!(stderr(), "perf: {message}");
+        ExitCode::from(code)
+    };
+    let (config, measure) = match plan(&arguments) {
+        Ok(planned) => planned,
+        Err(message) => return failed(demos::WRONG, message),
+    };
+    match demos::run(&config, &arguments.job, measure) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => failed(1, error.to_string()),
+        Err(error) => failed(1, error.to_string()),
     }
 }
 
-fn run(arguments: &Arguments) -> Result<(), String> {
+fn plan(arguments: &Arguments) -> Result<(JobConfig, Measure), String> {
     let config = arguments.configure().build().map_err(|error| error.to_string())?;
     let (my_pe, n_pes) = (config.my_pe.value, config.n_pes.value);
     demos::start_logging(&config, arguments.job.verbose);
     let measure = arguments.plan(&config).map_err(|error| format!("PE {my_pe} of {n_pes}: {error}"))?;
-    demos::run(&config, &arguments.job, measure)
-        .map_err(|error| error.to_string())?
-        .map_err(|error| error.to_string())
+    Ok((config, measure))
 }
 
 /// Why this PE gave up.

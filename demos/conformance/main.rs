@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::builder::RangedU64ValueParser;
 use demos::{Job, JobOptions};
+use transport_core::config::JobConfig;
 use transport_core::conformance::{self, Options, Report};
 use transport_core::{Transport, wait};
 
@@ -58,7 +59,7 @@ impl Job for Suite {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(instead) => return demos::say_instead("conformance", &instead, 2),
+        Err(instead) => return demos::say_instead("conformance", &instead),
     };
     if arguments.list {
         for name in conformance::names() {
@@ -69,7 +70,14 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    match suite(&arguments) {
+    let (config, suite) = match plan(&arguments) {
+        Ok(planned) => planned,
+        Err(message) => {
+            let _ = writeln!(stderr(), "conformance: {message}");
+            return ExitCode::from(demos::WRONG);
+        }
+    };
+    match demos::run(&config, &arguments.job, suite) {
         Ok(report) => {
             if let Err(error) = writeln!(stdout(), "{report}") {
                 let _ = writeln!(stderr(), "conformance: standard output: {error}");
@@ -77,14 +85,14 @@ fn main() -> ExitCode {
             }
             report.exit_code()
         }
-        Err(message) => {
-            let _ = writeln!(stderr(), "conformance: {message}");
+        Err(error) => {
+            let _ = writeln!(stderr(), "conformance: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn suite(arguments: &Arguments) -> Result<Report, String> {
+fn plan(arguments: &Arguments) -> Result<(JobConfig, Suite), String> {
     let config = arguments.job.configure().build().map_err(|error| error.to_string())?;
     demos::start_logging(&config, arguments.job.verbose);
     let mut options = Options::default().rounds_percent(arguments.rounds).seed(arguments.seed);
@@ -94,5 +102,5 @@ fn suite(arguments: &Arguments) -> Result<Report, String> {
         }
         options = options.matching(part);
     }
-    demos::run(&config, &arguments.job, Suite(options)).map_err(|error| error.to_string())
+    Ok((config, Suite(options)))
 }

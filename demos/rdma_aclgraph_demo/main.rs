@@ -14,10 +14,10 @@ use job::Failed;
 fn main() -> ExitCode {
     let (program, arguments) = match arguments::read() {
         Asked::Run { program, arguments } => (program, arguments),
-        Asked::Instead { program, instead } => return demos::say_instead(&program, &instead, 1),
+        Asked::Instead { program, instead } => return demos::say_instead(&program, &instead),
         Asked::Wrong(message) => {
             let _ = write!(stderr(), "{message}");
-            return ExitCode::FAILURE;
+            return ExitCode::from(demos::WRONG);
         }
     };
     let configured = arguments.configure(&program);
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Ok(configured) => configured,
         Err(message) => {
             let _ = writeln!(stderr(), "{program}: {message}");
-            return ExitCode::FAILURE;
+            return ExitCode::from(demos::WRONG);
         }
     };
     demos::start_logging(&config, arguments.verbose());

@@ -22,19 +22,16 @@ use output::Output;
 use report::Report;
 use settings::Settings;
 
-/// The command line, or a variable of the environment, is wrong.
-const WRONG: u8 = 2;
-
 fn main() -> ExitCode {
     let arguments = match arguments::read() {
         Asked::Run(arguments) => arguments,
-        Asked::Instead(instead) => return demos::say_instead("shmem-doctor", &instead, WRONG),
+        Asked::Instead(instead) => return demos::say_instead("shmem-doctor", &instead),
     };
     let settings = match Settings::of(&arguments) {
         Ok(settings) => settings,
         Err(message) => {
             say(&message);
-            return ExitCode::from(WRONG);
+            return ExitCode::from(demos::WRONG);
         }
     };
     demos::start_logging(&settings.config, arguments.job.verbose);
@@ -47,7 +44,7 @@ fn main() -> ExitCode {
         Ok(sections) => sections,
         Err(message) => {
             say(&message);
-            return ExitCode::from(WRONG);
+            return ExitCode::from(demos::WRONG);
         }
     };
     let mut report = Report { backend: settings.backend, sections };

@@ -32,16 +32,13 @@ use clap::Parser as _;
 use crate::error::LaunchError;
 use crate::options::Options;
 
-/// The command line is wrong.
-const WRONG: u8 = 2;
-
 fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1);
     match arguments.next() {
         Some(role) if role == become_pe::ROLE => become_pe::become_pe(arguments),
         Some(role) if role == guard::ROLE => guard::watch(arguments),
         _ => match Options::try_parse() {
-            Err(instead) => demos::say_instead("shmrun", &instead, WRONG),
+            Err(instead) => demos::say_instead("shmrun", &instead),
             Ok(options) => match launch_job(&options) {
                 Ok(code) => ExitCode::from(code),
                 Err(error) => {

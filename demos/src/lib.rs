@@ -15,6 +15,6 @@ pub use backend::{
     BACKENDS, Choice, Job, LOOPBACK, Needs, Skipped, StartError, choose, examine, may_be_meant, named, run,
     usable,
 };
-pub use command_line::say_instead;
+pub use command_line::{WRONG, say_instead};
 pub use job_options::JobOptions;
 pub use logging::start_logging;

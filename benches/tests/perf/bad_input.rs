@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use crate::harness::{as_job, perf, text};
 
-/// Asserts that a PE failed with code 1, printed no result and said all of this.
-fn assert_refused(output: &std::process::Output, said: &[&str]) {
+/// Asserts that a PE failed with this code, printed no result and said all of this.
+fn assert_refused(output: &std::process::Output, code: i32, said: &[&str]) {
     let (out, err) = text(output);
-    assert_eq!(output.status.code(), Some(1), "{out} {err}");
+    assert_eq!(output.status.code(), Some(code), "{out} {err}");
     assert!(out.is_empty(), "{out}");
     for said in said {
         assert!(err.contains(said), "{said:?} is missing: {err}");
@@ -16,29 +16,29 @@ fn assert_refused(output: &std::process::Output, said: &[&str]) {
 
 #[test]
 fn what_cannot_be_is_refused_before_the_pes_meet() {
-    for (work, said) in [
-        ("pong", "no work is called \"pong\""),
-        ("put:0", "at least 1"),
-        ("put:8m8", "put:8m8"),
-        ("get:3MiB", "PE 1 of 2: get:3145728 needs 6295552 bytes of symmetric heap"),
+    for (work, code, said) in [
+        ("pong", 2, "no work is called \"pong\""),
+        ("put:0", 2, "at least 1"),
+        ("put:8m8", 2, "put:8m8"),
+        ("get:3MiB", 2, "PE 1 of 2: get:3145728 needs 6295552 bytes of symmetric heap"),
     ] {
         // Without PE 0, which would be missed if it looked for it.
         let mut command = perf(&[work]);
         command.env("SHMEM_PE", "1").env("SHMEM_N_PES", "2").env("SHMEM_UID_SESSION_ID", "tcp://127.0.0.1:9");
         let started = Instant::now();
-        assert_refused(&command.output().unwrap(), &[said]);
+        assert_refused(&command.output().unwrap(), code, &[said]);
         assert!(started.elapsed() < Duration::from_secs(10));
     }
     let alone = as_job(vec![perf(&["stream"])]);
-    assert_refused(&alone[0], &["PE 0 of 1: stream needs at least 2 PEs"]);
-    assert_refused(&perf(&["put"]).output().unwrap(), &["perf: "]);
+    assert_refused(&alone[0], 2, &["PE 0 of 1: stream needs at least 2 PEs"]);
+    assert_refused(&perf(&["put"]).output().unwrap(), 2, &["perf: "]);
 }
 
 #[test]
 fn pes_with_different_room_are_told() {
     let outputs = as_job(vec![perf(&["--rounds", "1", "put:1M"]), perf(&["--rounds", "1", "put:1K"])]);
     for (pe, output) in outputs.iter().enumerate() {
-        assert_refused(output, &["not the same on every PE", &format!("PE {pe}")]);
+        assert_refused(output, 1, &["not the same on every PE", &format!("PE {pe}")]);
     }
 }
 

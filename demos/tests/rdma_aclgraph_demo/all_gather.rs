@@ -78,7 +78,7 @@ fn pes_with_different_ones_are_told_so() {
 fn a_name_that_is_none_is_an_error_with_those_that_are() {
     for output in two(["fast", "fast"], [&[], &[]]) {
         let (out, err) = text(&output);
-        assert_eq!(output.status.code(), Some(1), "{out} {err}");
+        assert_eq!(output.status.code(), Some(2), "{out} {err}");
         for says in [
             "environment SHMEM_ALLGATHER",
             "\"fast\"",

@@ -1,4 +1,5 @@
-//! Input that cannot be: one clear error each, exit code 1, and soon.
+//! Input that cannot be: one clear error each, and soon; exit code 2 for the command line and the environment, 1 for what shows only
+//! in the job.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -8,11 +9,20 @@ use crate::harness::{assert_success, demo, free_port, run_all, text, wait};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// The demo with these arguments fails with exit code 1, and standard error has each of these texts.
+/// The demo with these arguments fails in the job, and standard error has each of these texts.
 fn fails(command: &mut Command, says: &[&str]) {
+    ends(command, 1, says);
+}
+
+/// As [`fails`], before there is a job.
+fn refused(command: &mut Command, says: &[&str]) {
+    ends(command, 2, says);
+}
+
+fn ends(command: &mut Command, code: i32, says: &[&str]) {
     let output = wait(command.spawn().unwrap(), LIMIT);
     let (out, err) = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{command:?}: {out} {err}");
+    assert_eq!(output.status.code(), Some(code), "{command:?}: {out} {err}");
     assert!(!out.contains("SUCCESS") && !out.contains("success"), "{out}");
     for says in says {
         assert!(err.contains(says), "{command:?} does not say {says:?} but: {err}");
@@ -28,35 +38,35 @@ fn six(arguments: [&str; 6]) -> Command {
 fn a_wrong_count_of_arguments_shows_the_usage() {
     for count in [1, 2, 5, 7] {
         let arguments: Vec<&str> = ["2", "0", "tcp://127.0.0.1:1", "1", "0", "0", "9"][..count].to_vec();
-        fails(&mut demo(&arguments), &["Usage: ", "<n_pes> <pe_id> <ipport> <g_npus> <f_pe> <f_npu>"]);
+        refused(&mut demo(&arguments), &["Usage: ", "<n_pes> <pe_id> <ipport> <g_npus> <f_pe> <f_npu>"]);
     }
-    fails(&mut demo(&[]), &["SHMEM_PE", "--help"]);
-    fails(&mut demo(&["--no-such-option"]), &["--no-such-option"]);
+    refused(&mut demo(&[]), &["SHMEM_PE", "--help"]);
+    refused(&mut demo(&["--no-such-option"]), &["--no-such-option"]);
 }
 
 #[test]
 fn numbers_that_are_none_or_out_of_range() {
     let address = "tcp://127.0.0.1:9";
-    fails(&mut six(["two", "0", address, "1", "0", "0"]), &["<n_pes>", "\"two\""]);
-    fails(&mut six(["2", "-1", address, "1", "0", "0"]), &["<pe_id>", "-1"]);
-    fails(&mut six(["2", "0x1", address, "1", "0", "0"]), &["<pe_id>", "0x1"]);
-    fails(&mut six(["0", "0", address, "1", "0", "0"]), &["n_pes", "0"]);
-    fails(&mut six(["2", "2", address, "1", "0", "0"]), &["<pe_id>", "2"]);
-    fails(&mut six(["99999999999999999999", "0", address, "1", "0", "0"]), &["99999999999999999999"]);
-    fails(&mut six(["2", "0", address, "0", "0", "0"]), &["<g_npus>", "PE 0"]);
-    fails(&mut six(["2", "0", address, "x", "0", "0"]), &["<g_npus>"]);
-    fails(&mut six(["2", "0", address, "1", "1", "0"]), &["<f_pe>"]);
-    fails(&mut six(["2", "0", address, "1", "", "0"]), &["<f_pe>"]);
-    fails(&mut six(["2", "0", address, "1", "0", "99999999999999999999"]), &["<f_npu>"]);
+    refused(&mut six(["two", "0", address, "1", "0", "0"]), &["<n_pes>", "\"two\""]);
+    refused(&mut six(["2", "-1", address, "1", "0", "0"]), &["<pe_id>", "-1"]);
+    refused(&mut six(["2", "0x1", address, "1", "0", "0"]), &["<pe_id>", "0x1"]);
+    refused(&mut six(["0", "0", address, "1", "0", "0"]), &["n_pes", "0"]);
+    refused(&mut six(["2", "2", address, "1", "0", "0"]), &["<pe_id>", "2"]);
+    refused(&mut six(["99999999999999999999", "0", address, "1", "0", "0"]), &["99999999999999999999"]);
+    refused(&mut six(["2", "0", address, "0", "0", "0"]), &["<g_npus>", "PE 0"]);
+    refused(&mut six(["2", "0", address, "x", "0", "0"]), &["<g_npus>"]);
+    refused(&mut six(["2", "0", address, "1", "1", "0"]), &["<f_pe>"]);
+    refused(&mut six(["2", "0", address, "1", "", "0"]), &["<f_pe>"]);
+    refused(&mut six(["2", "0", address, "1", "0", "99999999999999999999"]), &["<f_npu>"]);
     for (option, value) in
         [("--loops", "0"), ("--loops", "x"), ("--elements", "-3"), ("--elements", "18446744073709551615")]
     {
-        fails(six(["1", "0", address, "1", "0", "0"]).args([option, value]), &[option]);
+        refused(six(["1", "0", address, "1", "0", "0"]).args([option, value]), &[option]);
     }
     for heap in ["0", "1", "65535", "41GiB", "1QiB", "-1"] {
-        fails(six(["1", "0", address, "1", "0", "0"]).arg(format!("--heap={heap}")), &["--heap"]);
+        refused(six(["1", "0", address, "1", "0", "0"]).arg(format!("--heap={heap}")), &["--heap"]);
     }
-    fails(six(["1", "0", address, "1", "0", "0"]).args(["--timeout", "soon"]), &["--timeout"]);
+    refused(six(["1", "0", address, "1", "0", "0"]).args(["--timeout", "soon"]), &["--timeout"]);
     fails(
         six(["1", "0", address, "1", "0", "0"]).args(["--backend", "carrier-pigeon"]),
         &["carrier-pigeon", "loopback"],
@@ -75,7 +85,7 @@ fn addresses_that_are_none() {
         "udp://127.0.0.1:1",
         "::1:80",
     ] {
-        fails(&mut six(["2", "0", address, "2", "0", "0"]), &["<ipport>"]);
+        refused(&mut six(["2", "0", address, "2", "0", "0"]), &["<ipport>"]);
     }
     fails(&mut six(["2", "0", "tcp://192.0.2.1:8899", "2", "0", "0"]), &["192.0.2.1"]);
     fails(
