@@ -32,7 +32,7 @@ impl Measure {
     pub(crate) fn measure(&self, watch: &mut dyn Watch, work: Work) -> Result<Measured, WorkError> {
         let rounds = match self.goal {
             Goal::Rounds(rounds) => rounds,
-            Goal::Time(time) => calibrate(watch, work, time)?,
+            Goal::Time(time) => calibrate(watch, work, time, &Instant::now)?,
         };
         let mut values = Vec::with_capacity(self.repeat as usize);
         for _ in 0..self.repeat {
@@ -47,21 +47,26 @@ impl Measure {
 }
 
 /// How many rounds take about `time` by the clock of PE 0. Also warms up.
-fn calibrate(watch: &mut dyn Watch, work: Work, time: Duration) -> Result<u64, WorkError> {
+fn calibrate(
+    watch: &mut dyn Watch,
+    work: Work,
+    time: Duration,
+    now: &dyn Fn() -> Instant,
+) -> Result<u64, WorkError> {
     // What is around the rounds takes longer than they do where data is large: writing it, and looking at what has come. So what
     // counts is by how much more rounds take longer than one; the first of all pays for memory that nobody has touched yet.
     watch.time(work, 1)?;
-    let start = Instant::now();
+    let start = now();
     let own = watch.time(work, 1)?;
-    let one = start.elapsed();
+    let one = now() - start;
     if own >= time / 4 {
         return Ok(next_rounds(1, own, time));
     }
     let mut rounds = 2;
     loop {
-        let start = Instant::now();
+        let start = now();
         watch.time(work, rounds)?;
-        let more = start.elapsed().saturating_sub(one);
+        let more = (now() - start).saturating_sub(one);
         let fit = next_rounds(rounds - 1, more, time);
         // A quarter of it says enough.
         if more >= time / 4 {
@@ -81,17 +86,32 @@ fn next_rounds(rounds: u64, took: Duration, time: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
     use transport_core::collectives::AllGatherAlgorithm;
 
     use super::*;
 
-    /// A round takes so long, and what is around all of them too.
-    struct Fake(Duration);
+    /// Its time is its own.
+    struct Fake {
+        round: Duration,
+        /// What is around all rounds of a call.
+        around: Duration,
+        now: Rc<Cell<Instant>>,
+    }
+
+    impl Fake {
+        fn new(round: u64, around: u64) -> Self {
+            let [round, around] = [round, around].map(Duration::from_millis);
+            Self { round, around, now: Rc::new(Cell::new(Instant::now())) }
+        }
+    }
 
     impl Watch for Fake {
         fn time(&mut self, _: Work, rounds: u64) -> Result<Duration, WorkError> {
-            let took = self.0 * u32::try_from(rounds).unwrap();
-            std::thread::sleep(took);
+            let took = self.round * u32::try_from(rounds).unwrap();
+            self.now.set(self.now.get() + took + self.around);
             Ok(took)
         }
 
@@ -116,19 +136,24 @@ mod tests {
     fn rounds_fit_the_time() {
         let work: Work = "barrier".parse().unwrap();
         let time = Duration::from_millis(60);
-        let rounds = calibrate(&mut Fake(Duration::from_millis(1)), work, time).unwrap();
-        // A busy machine sleeps longer, so there may be fewer.
-        assert!((1..=60).contains(&rounds), "{rounds}");
-        assert_eq!(calibrate(&mut Fake(Duration::from_millis(70)), work, time).unwrap(), 1);
+        let rounds = |round, around| {
+            let mut fake = Fake::new(round, around);
+            let now = Rc::clone(&fake.now);
+            calibrate(&mut fake, work, time, &|| now.get()).unwrap()
+        };
+        assert_eq!(rounds(1, 0), 60);
+        assert_eq!(rounds(70, 0), 1);
+        assert_eq!(rounds(16, 1000), 3);
+        // What is around them is none of them.
+        assert_eq!(rounds(2, 1000), 30);
     }
 
     #[test]
     fn given_rounds_are_taken_as_they_are() {
         let goal = Goal::Rounds(3);
         let measure = Measure { works: Vec::new(), goal, repeat: 2, typical: false, json: false };
-        let measured =
-            measure.measure(&mut Fake(Duration::from_micros(10)), "barrier".parse().unwrap()).unwrap();
+        let measured = measure.measure(&mut Fake::new(10, 0), "barrier".parse().unwrap()).unwrap();
         assert_eq!((measured.rounds, measured.values.len()), (3, 2));
-        assert!((measured.values[0] - 10.0).abs() < 1e-6);
+        assert!((measured.values[0] - 10_000.0).abs() < 1e-3);
     }
 }
