@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     match demos::run(&config, &arguments.job, measure) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(error)) => failed(1, error.to_string()),
-        Err(error) => failed(1, error.to_string()),
+        Err(error) => failed(error.exit_code(), error.to_string()),
     }
 }
 

@@ -87,7 +87,7 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             let _ = writeln!(stderr(), "conformance: {error}");
-            ExitCode::FAILURE
+            ExitCode::from(error.exit_code())
         }
     }
 }

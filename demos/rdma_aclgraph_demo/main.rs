@@ -30,8 +30,10 @@ fn main() -> ExitCode {
     };
     demos::start_logging(&config, arguments.verbose());
     let options = arguments.job_options(plan.npu, config.n_pes.value);
+    let mut code = 1;
     let worked = demos::run(&config, &options, plan).unwrap_or_else(|error| {
         let _ = writeln!(stderr(), "{program}: {error}");
+        code = error.exit_code();
         Err(Failed)
     });
     let pe = config.my_pe.value;
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
         }
         Err(Failed) => {
             let _ = writeln!(stderr(), "[FAILED] demo run failed in relative pe {pe}");
-            ExitCode::FAILURE
+            ExitCode::from(code)
         }
     }
 }

@@ -17,10 +17,12 @@ static uint64_t agree(uint64_t value) {
 static double put(const struct work *work, uint64_t rounds, int bursts) {
     int bytes = (int)work->bytes;
     double took = 0;
-    /* As in our `perf`, one that is not counted warms the caches. */
+    /* As in our `perf`, one that is not counted warms the caches, by other bytes than those that are looked for. */
     if (me == 0) {
+        write_pattern(src, work->bytes, 1);
         MPI_Put(src, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, window);
         MPI_Win_flush(1, window);
+        write_pattern(src, work->bytes, 0);
     }
     if (me == 0 && bursts) {
         for (uint64_t left = rounds; left > 0;) {
@@ -55,6 +57,7 @@ static double get(const struct work *work, uint64_t rounds) {
     if (me == 0) {
         MPI_Get(src, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, window);
         MPI_Win_flush(1, window);
+        memset(src, 0, work->bytes);
     }
     double start = now();
     if (me == 0)
@@ -107,9 +110,11 @@ static void gather(void *all, size_t bytes) {
 }
 
 static double all_gather(const struct work *work, uint64_t rounds) {
-    write_pattern(dst + (size_t)me * work->bytes, work->bytes, me);
+    unsigned char *mine = dst + (size_t)me * work->bytes;
+    write_pattern(mine, work->bytes, me + 1);
     MPI_Barrier(MPI_COMM_WORLD);
     gather(dst, work->bytes);
+    write_pattern(mine, work->bytes, me);
     double start = now();
     for (uint64_t i = 0; i < rounds; i++) gather(dst, work->bytes);
     double took = now() - start;

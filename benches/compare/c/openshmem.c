@@ -27,10 +27,12 @@ static void fcollect(void *to, const void *from, size_t bytes, uint64_t round) {
 static double put(const struct work *work, uint64_t rounds, int bursts) {
     size_t bytes = work->bytes;
     double took = 0;
-    /* As in our `perf`, one that is not counted warms the caches. */
+    /* As in our `perf`, one that is not counted warms the caches, by other bytes than those that are looked for. */
     if (me == 0) {
+        write_pattern(src, bytes, 1);
         shmem_putmem_nbi(dst, src, bytes, 1);
         shmem_quiet();
+        write_pattern(src, bytes, 0);
     }
     if (me == 0 && bursts) {
         for (uint64_t left = rounds; left > 0;) {
@@ -55,7 +57,10 @@ static double put(const struct work *work, uint64_t rounds, int bursts) {
 }
 
 static double get(const struct work *work, uint64_t rounds) {
-    if (me == 0) shmem_getmem(dst, src, work->bytes, 1);
+    if (me == 0) {
+        shmem_getmem(dst, src, work->bytes, 1);
+        memset(dst, 0, work->bytes);
+    }
     double start = now();
     if (me == 0)
         for (uint64_t i = 0; i < rounds; i++) shmem_getmem(dst, src, work->bytes, 1);
@@ -118,7 +123,9 @@ static double barrier(const struct work *work, uint64_t rounds) {
 }
 
 static double all_gather(const struct work *work, uint64_t rounds) {
+    write_pattern(src, work->bytes, me + 1);
     fcollect(dst, src, work->bytes, 0);
+    write_pattern(src, work->bytes, me);
     double start = now();
     for (uint64_t i = 1; i <= rounds; i++) fcollect(dst, src, work->bytes, i);
     double took = now() - start;

@@ -24,9 +24,12 @@ pub(super) async fn put<X: Transport, L: Laps>(
     pe.barrier_all().await?;
 
     if pe.my_pe() == 0 {
-        // Not counted: it brings into this PE's caches what others have just written.
+        // Not counted: it brings into this PE's caches what others have just written. Other bytes, so that those that are looked for
+        // are not there before.
+        pattern::write(pe, src, 1)?;
         pe.put_nbi(dst, src, 1)?;
         pe.quiet().await?;
+        pattern::write(pe, src, 0)?;
     }
     let took = match (pe.my_pe(), work.kind) {
         (0, Kind::Stream) => stream(pe, dst, src, rounds).await?,
@@ -113,6 +116,7 @@ pub(super) async fn get<X: Transport, L: Laps>(
         // Not counted, as above.
         pe.get_nbi(dst, src, 1)?;
         pe.quiet().await?;
+        pe.heap().fill(dst, 0)?;
     }
     let start = Instant::now();
     laps.begin();

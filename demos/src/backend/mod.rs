@@ -94,6 +94,19 @@ pub enum StartError {
     Roce(#[from] transport_roce::RoceError),
 }
 
+impl StartError {
+    /// The exit code of a program that could not start for it: [`WRONG`](crate::WRONG) where an option or a variable is wrong.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoSuchBackend { .. } => crate::WRONG,
+            #[cfg(feature = "verbs")]
+            Self::RoceSettings(_) => crate::WRONG,
+            _ => 1,
+        }
+    }
+}
+
 fn list(skipped: &[Skipped]) -> String {
     skipped.iter().map(Skipped::to_string).collect::<Vec<_>>().join("; ")
 }

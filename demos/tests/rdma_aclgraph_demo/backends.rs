@@ -13,7 +13,7 @@ fn a_backend_that_is_not_built_in_is_refused_with_those_that_are() {
     let child = demo(&["1", "0", "tcp://127.0.0.1:0", "1", "0", "0", "--backend", "pigeon"]).spawn().unwrap();
     let output = wait(child, LIMIT);
     let (_, err) = text(&output);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(err.contains("\"pigeon\" (argument --backend)") && err.contains("loopback"), "{err}");
 }
 
