@@ -75,7 +75,7 @@ impl Orders {
 pub(crate) fn become_pe(arguments: Skip<ArgsOs>) -> ExitCode {
     let Some(orders) = Orders::read(arguments) else {
         say("shmrun: this way of calling shmrun is its own; see `shmrun --help`");
-        return ExitCode::from(2);
+        return ExitCode::from(demos::WRONG);
     };
     if orders.bind_to_core
         && let Err(errno) = bind::bind_to_core(orders.pe)

@@ -49,7 +49,7 @@ impl Guard {
 pub(crate) fn watch(mut arguments: Skip<ArgsOs>) -> ExitCode {
     let Some(job_id) = arguments.next().and_then(|job_id| job_id.into_string().ok()) else {
         say("shmrun: this way of calling shmrun is its own; see `shmrun --help`");
-        return ExitCode::from(2);
+        return ExitCode::from(demos::WRONG);
     };
     let mut last_words = Vec::new();
     let _ = std::io::stdin().lock().read_to_end(&mut last_words);

@@ -19,14 +19,13 @@ pub(super) async fn put<X: Transport, L: Laps>(
     laps: &mut L,
 ) -> Result<Duration, WorkError> {
     let [src, dst] = room.halves(work, pe.n_pes())?;
-    pattern::write(pe, src, pe.my_pe())?;
+    // Not those that are looked for.
+    pattern::write(pe, src, 1)?;
     pe.heap().fill(dst, 0)?;
     pe.barrier_all().await?;
 
     if pe.my_pe() == 0 {
-        // Not counted: it brings into this PE's caches what others have just written. Other bytes, so that those that are looked for
-        // are not there before.
-        pattern::write(pe, src, 1)?;
+        // Not counted: it brings into this PE's caches what others have just written.
         pe.put_nbi(dst, src, 1)?;
         pe.quiet().await?;
         pattern::write(pe, src, 0)?;

@@ -18,9 +18,6 @@ pub(super) const BLOCK_DATA: usize = BLOCK * DATA;
 #[repr(align(8))]
 pub(super) struct BlockData(pub(super) [u8; BLOCK_DATA + 1]);
 
-/// The most data of one message.
-#[cfg(test)]
-const MOST_DATA: usize = MOST_WORDS * DATA;
 /// The most words of one message.
 pub(crate) const MOST_WORDS: usize = 64;
 
@@ -79,6 +76,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// The most data of one message.
+    const MOST_DATA: usize = MOST_WORDS * DATA;
 
     #[test]
     fn each_bit_has_a_place_of_its_own() {

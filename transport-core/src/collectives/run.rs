@@ -157,8 +157,8 @@ impl<'a, X: Transport + ?Sized> Run<'a, X> {
     }
 
     /// Waits until all bytes have come of the word `at` bytes behind the start of the slot that `from` writes, which was `found` to
-    /// miss some. At the deadline the error names all of whose word something is missing, but for [sources](Self::sources) before `from`: their
-    /// slots have been taken, and are empty again.
+    /// miss some. At the deadline the error names all of whose word something is missing, but for [sources](Self::sources) before
+    /// `from`: their slots have been taken, and are empty again.
     #[inline]
     pub(super) async fn wait_whole(
         &self,
